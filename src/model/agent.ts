@@ -1,0 +1,133 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Json, JsonObject } from './json.ts';
+import type { Answers, ItemSpec } from './question.ts';
+
+/** What an agent's author writes. @see README.md, docs/agents.md */
+export interface AgentDefinition<Input = unknown> {
+  /** Lower-case letters, digits, `-` and `_`, at most 64 characters, beginning with a letter. */
+  name: string;
+  /** Change it when the code changes so that a task begun before should take its old path. Default `'1'`. */
+  version?: string;
+  description?: string;
+  /** Any Standard Schema. A zod schema is shown to clients as JSON Schema too. Without one, any JSON is taken. */
+  input?: StandardSchemaV1<unknown, Input>;
+  /**
+   * Does the work. What it returns is the task's output: JSON, at most 1 MiB; `undefined` becomes null. What it throws
+   * fails the task with `agent_error`.
+   */
+  run(task: TaskHandle<Input>, input: Input): Promise<unknown> | unknown;
+}
+
+/**
+ * A task as its agent sees it. A promise of a method settles once what it stands for is on disk, in the order in which
+ * it got there, never before; it rejects only for a bad argument or with a step's own failure.
+ *
+ * Names hold neither `#` nor `>` and have 1 to 64 characters. A name used again is numbered in the order of the calls.
+ */
+export interface TaskHandle<Input = unknown> {
+  readonly id: string;
+  readonly input: Input;
+  /** How often the task has been begun, from 1. */
+  readonly attempt: number;
+  /** The agent's `version` when the task first ran. */
+  readonly version: string;
+  /** The conversation that the task belongs to, or null. */
+  readonly conversation: null;
+  /** Aborts when the task is cancelled, has used up its time, or is lost to this worker. */
+  readonly signal: AbortSignal;
+
+  /** Runs `fn` and resolves to what it returns, which must be JSON. */
+  step<T>(name: string, fn: (step: StepHandle) => Promise<T> | T, options?: StepOptions): Promise<T>;
+  /**
+   * Streams an assistant's message to everyone who watches, and resolves to its whole text. A function runs only when
+   * it must.
+   */
+  say(name: string, text: string | ((step: StepHandle) => SayResult | Promise<SayResult>)): Promise<string>;
+  /** Asks people, and waits without holding anything. Never throws for what people do. */
+  ask(name: string, spec: AskSpec): Promise<Reply>;
+  /** Waits at least `ms`, 0 or more, without holding anything. */
+  sleep(name: string, ms: number): Promise<void>;
+  /** Starts a child task. */
+  spawn(name: string, agent: string, input?: Json): Promise<ChildHandle>;
+  /** Messages sent to the running task since the last call. */
+  inbox(): Promise<Json[]>;
+  /** @param fraction 0 to 1, or null when it cannot be said */
+  progress(fraction: number | null, note?: string): Promise<void>;
+  /**
+   * Appends an event of the agent's own. Back-pressure is its promise: await it, or hold a few.
+   *
+   * @param type dotted, lower case, none of the server's prefixes
+   * @param data JSON, at most 64 KiB; default `{}`
+   */
+  emit(type: string, data?: Json): Promise<void>;
+  /** Epoch ms at the last thing that was delivered to the agent. The same on every replay, as are the next two. */
+  now(): number;
+  /** 0 ≤ x < 1 */
+  random(name: string): number;
+  uuid(name: string): string;
+}
+
+/** What the function of a step is given in place of the task. */
+export interface StepHandle {
+  /** The same each time this step runs, in any attempt: for the `Idempotency-Key` of calls to others. */
+  readonly idempotencyKey: string;
+  /** Which run of this step it is, from 1. */
+  readonly attempt: number;
+  /** Aborts with the task's, and when the step's `timeoutMs` is over. */
+  readonly signal: AbortSignal;
+  emit(type: string, data?: Json): Promise<void>;
+  /** Streams a message of its own from inside the step. */
+  say(text: SayResult): Promise<string>;
+  progress(fraction: number | null, note?: string): Promise<void>;
+}
+
+export type SayResult = string | AsyncIterable<string>;
+
+export interface StepOptions {
+  /** Whether and how a failed function runs again. Default: it does not. */
+  retry?: RetryOptions;
+  /** Journals the start first, and throws `StepUncertain` rather than run a second time. */
+  once?: boolean;
+  /** How long one run may take; then its signal aborts and it fails. */
+  timeoutMs?: number;
+  /** Tells clients that the step is this call of a tool. */
+  tool?: { toolCallId: string; name: string; input: Json };
+}
+
+export interface RetryOptions {
+  /** Runs in all, the first included. Default 3. */
+  attempts?: number;
+  /** The longest wait before the second run; it doubles from run to run, with full jitter. Default 500. */
+  baseMs?: number;
+  /** Default 30,000. */
+  maxMs?: number;
+}
+
+export interface AskSpec {
+  /** 1 to 20. */
+  items: ItemSpec[];
+  /** Shown to clients, never read by the server. */
+  metadata?: JsonObject;
+  /** How long it stays open, from the asking. Default 15 minutes; null never expires. */
+  timeoutMs?: number | null;
+  /** Aborting it withdraws the question. */
+  signal?: AbortSignal;
+}
+
+/** What came of a question. An expiry is no consent. */
+export type Reply =
+  | { status: 'answered'; answers: Answers; resolvedBy: string }
+  | { status: 'declined'; reason: string | null }
+  | { status: 'expired' }
+  | { status: 'withdrawn' };
+
+export interface ChildHandle {
+  readonly id: string;
+  /** Never throws for what the child does. */
+  result(): Promise<ChildResult>;
+}
+
+export type ChildResult =
+  | { status: 'completed'; output: Json }
+  | { status: 'failed'; error: { code: string; message: string } }
+  | { status: 'cancelled'; reason: string | null };

@@ -1,0 +1,189 @@
+import type { Event, NewEvent } from './event.ts';
+import type { QuestionRecord } from './question.ts';
+import type { TaskRecord } from './task.ts';
+import { type Decision, type KeyResolution, type Outcome, refuse, type Success, type Verb } from './verb.ts';
+import { answerQuestion } from './verbs/answer-question.ts';
+import { appendEvents } from './verbs/append-events.ts';
+import { askQuestion } from './verbs/ask-question.ts';
+import { cancelTask } from './verbs/cancel-task.ts';
+import { claimTask } from './verbs/claim-task.ts';
+import { createTask } from './verbs/create-task.ts';
+import { declineQuestion } from './verbs/decline-question.ts';
+import { expireQuestion } from './verbs/expire-question.ts';
+import { failTask } from './verbs/fail-task.ts';
+import { finishTask } from './verbs/finish-task.ts';
+import { fireTimer } from './verbs/fire-timer.ts';
+import { pruneTask } from './verbs/prune-task.ts';
+import { settleStep } from './verbs/settle-step.ts';
+import { startStep } from './verbs/start-step.ts';
+import { startTimer } from './verbs/start-timer.ts';
+import { waitTask } from './verbs/wait-task.ts';
+import { withdrawQuestion } from './verbs/withdraw-question.ts';
+import type { KeyRecord, Needs, View } from './view.ts';
+
+const VERBS = {
+  answerQuestion,
+  appendEvents,
+  askQuestion,
+  cancelTask,
+  claimTask,
+  createTask,
+  declineQuestion,
+  expireQuestion,
+  failTask,
+  finishTask,
+  fireTimer,
+  pruneTask,
+  settleStep,
+  startStep,
+  startTimer,
+  waitTask,
+  withdrawQuestion,
+};
+
+type Verbs = typeof VERBS;
+export type VerbName = keyof Verbs;
+type ArgsOf<Name extends VerbName> = Verbs[Name] extends Verb<infer Args, infer _> ? Args : never;
+export type ResultOf<Name extends VerbName> = Verbs[Name] extends Verb<infer _, infer Result> ? Result : never;
+
+/** An Idempotency-Key and the request that it stands for. */
+export type KeyUse = Pick<KeyRecord, 'key' | 'fingerprint'>;
+
+/** A verb as data: it travels to the writer's thread. */
+export type VerbCall<Name extends VerbName = VerbName> = {
+  [N in Name]: { verb: N; args: ArgsOf<N>; idempotency?: KeyUse };
+}[Name];
+
+/** The outcomes of a list of calls, in their order. */
+export type OutcomesOf<Calls extends readonly VerbCall[]> = {
+  -readonly [I in keyof Calls]: Outcome<ResultOf<Calls[I]['verb']>>;
+};
+
+/** What one transaction over one owner's log came to. */
+export interface Batch {
+  /** Epoch ms by the store's clock. */
+  now: number;
+  /** The epoch under which `events` were written. */
+  epoch: string;
+  /** The seq of the first of `events`, which follow each other without gaps; head + 1 when there are none. */
+  firstSeq: number;
+  events: Event[];
+  outcomes: Outcome<unknown>[];
+  resolutions: KeyResolution[];
+  /** The earliest deadline or timer that the batch has set, in epoch ms; null when it set none. */
+  dueAt: number | null;
+}
+
+const KEY_LIFETIME_MS = 24 * 60 * 60_000;
+
+/** Everything that the calls must find loaded. */
+export function needsOf(calls: readonly VerbCall[]): Required<Needs> & { keys: string[] } {
+  const needs = calls.map((call) => verbOf(call).needs(call.args));
+  return {
+    tasks: unique(needs.flatMap(({ tasks }) => tasks ?? [])),
+    trees: unique(needs.flatMap(({ trees }) => trees ?? [])),
+    questions: unique(needs.flatMap(({ questions }) => questions ?? [])),
+    lanes: unique(needs.flatMap(({ lanes }) => lanes ?? [])),
+    timers: needs.flatMap(({ timers }) => timers ?? []),
+    keys: unique(calls.flatMap(({ idempotency }) => idempotency?.key ?? [])),
+  };
+}
+
+/**
+ * Decides the calls one after the other over the loaded view and gives their events places in the log. Afterwards the
+ * view's dirty records and the batch's events are what the engine must write.
+ *
+ * @param epoch the running epoch; it becomes the log's with the first event written under it
+ */
+export function decideBatch(view: View, calls: readonly VerbCall[], epoch: string, now: number): Batch {
+  const firstSeq = view.log.head + 1;
+  const batch: Batch = { now, epoch, firstSeq, events: [], outcomes: [], resolutions: [], dueAt: null };
+  for (const call of calls) {
+    const decision = decide(view, call, now);
+    view.apply(decision.changes);
+    batch.events.push(...place(view, decision.events, epoch, now));
+    batch.resolutions.push(...decision.resolutions);
+    batch.outcomes.push(conclude(view, call, decision, now));
+    batch.dueAt = earliest(batch.dueAt, decision);
+  }
+  return batch;
+}
+
+function decide(view: View, call: VerbCall, now: number): Decision<unknown> {
+  const { idempotency } = call;
+  const known = idempotency === undefined ? null : view.idempotencyKey(idempotency.key);
+  if (known === null || now - known.at >= KEY_LIFETIME_MS) return verbOf(call).decide(view, call.args, now);
+  if (known.fingerprint !== idempotency?.fingerprint) {
+    return refuse('idempotency_mismatch', 'This Idempotency-Key was used for another request.');
+  }
+  const outcome: Success<unknown> = { ok: true, result: JSON.parse(known.result), replayed: true };
+  return { changes: {}, events: [], resolutions: [], outcome };
+}
+
+/** Gives events the next seqs, and moves their tasks' and roots' newest seqs with them. */
+function place(view: View, events: readonly NewEvent[], epoch: string, now: number): Event[] {
+  if (events.length === 0) return [];
+  const first = view.log.head + 1;
+  const roots = new Map<string, string>();
+  const placed = events.map((event, index) => {
+    const rootId = roots.get(event.taskId) ?? loadedTask(view, event.taskId).rootId;
+    roots.set(event.taskId, rootId);
+    return { ...event, seq: first + index, at: now, rootId };
+  });
+  view.log = { ...view.log, head: view.log.head + events.length, epoch };
+  for (const [taskId, rootId] of roots) {
+    const own = placed.filter((event) => event.taskId === taskId);
+    touch(view, taskId, own[0]?.seq ?? first, own.at(-1)?.seq ?? first);
+    if (rootId !== taskId) touch(view, rootId, first, own.at(-1)?.seq ?? first);
+  }
+  return placed;
+}
+
+function touch(view: View, taskId: string, firstSeq: number, lastSeq: number): void {
+  const task = loadedTask(view, taskId);
+  view.apply({
+    tasks: [{ ...task, firstSeq: task.firstSeq || firstSeq, lastSeq: Math.max(task.lastSeq, lastSeq) }],
+  });
+}
+
+function loadedTask(view: View, taskId: string): TaskRecord {
+  const task = view.task(taskId);
+  if (task === null) throw new Error(`An event of ${taskId}, which is not loaded.`);
+  return task;
+}
+
+/** A result shows its task or question as they are after the verb's events were placed, and a key keeps it so. */
+function conclude(view: View, { idempotency }: VerbCall, { outcome }: Decision<unknown>, now: number): Outcome<unknown> {
+  if (!outcome.ok || (outcome.replayed && idempotency !== undefined && view.idempotencyKey(idempotency.key))) return outcome;
+  const result = refreshed(view, outcome.result);
+  if (idempotency !== undefined) view.applyKey({ ...idempotency, result: JSON.stringify(result), at: now });
+  return { ...outcome, result };
+}
+
+function refreshed(view: View, result: unknown): unknown {
+  if (result === null || typeof result !== 'object' || !('task' in result)) return result;
+  const { id } = (result as { task: TaskRecord }).task;
+  return { ...result, task: view.task(id) };
+}
+
+function earliest(dueAt: number | null, { changes }: Decision<unknown>): number | null {
+  const times = [
+    ...(changes.tasks ?? []).map(({ deadlineAt }) => deadlineAt),
+    ...(changes.questions ?? []).map(openUntil),
+    ...(changes.timers ?? []).map((timer) => (timer.open ? timer.dueAt : null)),
+  ];
+  return times.reduce((least, at) => (least === null || (at !== null && at < least) ? at : least), dueAt);
+}
+
+function openUntil({ resolution, expiresAt }: QuestionRecord): number | null {
+  return resolution === null ? expiresAt : null;
+}
+
+/** The one place where a call's name and its arguments, which belong together by {@link VerbCall}, are taken apart. */
+function verbOf(call: VerbCall): Verb<VerbCall['args'], unknown> {
+  return VERBS[call.verb] as Verb<VerbCall['args'], unknown>;
+}
+
+function unique<T>(values: T[]): T[] {
+  return [...new Set(values)];
+}

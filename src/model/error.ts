@@ -1,0 +1,84 @@
+import { truncateUtf8, utf8Bytes } from './json.ts';
+import type { Question } from './question.ts';
+import type { Task } from './task.ts';
+
+/** What a request can be refused with. @see docs/protocol.md §9 */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'task_finished'
+  | 'question_resolved'
+  | 'idempotency_in_progress'
+  | 'cursor_gone'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'invalid_input'
+  | 'unknown_agent'
+  | 'invalid_answer'
+  | 'idempotency_mismatch'
+  | 'internal'
+  | 'overloaded'
+  | 'draining'
+  | 'storage_full';
+
+/** One thing wrong in a request; `path` is a JSON Pointer into it, `''` for the whole. */
+export interface Issue {
+  path: string;
+  message: string;
+}
+
+/** What goes along with an error, so that the caller need not ask again. */
+export interface ErrorDetails {
+  errors?: Issue[];
+  /** The question as it is now, with `question_resolved`. */
+  question?: Question;
+  /** The task as it is now, with `task_finished`. */
+  task?: Task;
+  /** Why a cursor cannot be served, with `cursor_gone`; see docs/protocol.md §5.3. */
+  reason?: ResetReason;
+  /** Where to go on from, with `cursor_gone`. */
+  resumeAfter?: string;
+}
+
+export type ResetReason = 'expired' | 'unknown' | 'ahead';
+
+/** The one error class of the server: a code for programs, a message for people. */
+export class HoldfastError extends Error {
+  override readonly name = 'HoldfastError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Why a task failed. @see docs/protocol.md §9 */
+export type TaskErrorCode =
+  | 'agent_error'
+  | 'unknown_agent'
+  | 'invalid_input'
+  | 'invalid_output'
+  | 'timeout'
+  | 'worker_exited'
+  | 'worker_unresponsive'
+  | 'out_of_memory'
+  | 'limit_exceeded';
+
+export interface TaskError {
+  code: TaskErrorCode;
+  message: string;
+  /** Present when the message was cut to 1 KiB. */
+  truncated?: true;
+}
+
+const MAX_MESSAGE_BYTES = 1024;
+
+/** A task's error with its message cut at 1 KiB, so that a terminal transition is never refused for size. */
+export function taskError(code: TaskErrorCode, message: string): TaskError {
+  if (utf8Bytes(message) <= MAX_MESSAGE_BYTES) return { code, message };
+  return { code, message: truncateUtf8(message, MAX_MESSAGE_BYTES), truncated: true };
+}

@@ -1,0 +1,19 @@
+import type { TaskRecord } from './task.ts';
+import { type Decision, refuse } from './verb.ts';
+import type { View } from './view.ts';
+
+/** What every write of a worker carries: which task it holds, and by which claim. */
+export interface Lease {
+  taskId: string;
+  fence: number;
+}
+
+/** The task that a worker holds, or null when it has lost it: claimed again, waiting, or ended. */
+export function heldTask(view: View, { taskId, fence }: Lease): TaskRecord | null {
+  const task = view.task(taskId);
+  return task !== null && task.fence === fence && task.status === 'running' ? task : null;
+}
+
+export function leaseLost({ taskId, fence }: Lease): Decision<never> {
+  return refuse('lease_lost', `${taskId} is no longer held under fence ${fence}.`);
+}

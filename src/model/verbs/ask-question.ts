@@ -1,0 +1,37 @@
+import { newEvent } from '../event.ts';
+import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import type { JsonObject } from '../json.ts';
+import { type QuestionItem, type QuestionRecord, toQuestion } from '../question.ts';
+import { accept, type QuestionResult, type Verb } from '../verb.ts';
+
+export interface AskQuestionArgs extends Lease {
+  questionId: string;
+  /** The key under which the agent asks. */
+  key: string;
+  items: QuestionItem[];
+  metadata: JsonObject;
+  /** How long it stays open, from now; null never expires. */
+  timeoutMs: number | null;
+}
+
+/** Opens a question of a running task. @see docs/protocol.md §6 */
+export const askQuestion: Verb<AskQuestionArgs, QuestionResult> = {
+  needs: ({ taskId }) => ({ tasks: [taskId] }),
+  decide(view, args, now) {
+    const task = heldTask(view, args);
+    if (task === null) return leaseLost(args);
+    const question: QuestionRecord = {
+      id: args.questionId,
+      taskId: task.id,
+      name: args.key,
+      items: args.items,
+      metadata: args.metadata,
+      askedAt: now,
+      expiresAt: args.timeoutMs === null ? null : now + args.timeoutMs,
+      resolution: null,
+    };
+    const asking = { ...task, pendingQuestionCount: task.pendingQuestionCount + 1 };
+    const asked = newEvent(task.id, 'question.asked', { question: toQuestion(question) });
+    return accept({ question }, { changes: { tasks: [asking], questions: [question] }, events: [asked] });
+  },
+};

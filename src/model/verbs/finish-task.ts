@@ -1,0 +1,17 @@
+import { endTask } from '../ending.ts';
+import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import type { Json } from '../json.ts';
+import type { TaskResult, Verb } from '../verb.ts';
+
+export interface FinishTaskArgs extends Lease {
+  output: Json;
+}
+
+/** Completes a task with what its agent returned. */
+export const finishTask: Verb<FinishTaskArgs, TaskResult> = {
+  needs: ({ taskId }) => ({ trees: [taskId] }),
+  decide(view, args, now) {
+    const task = heldTask(view, args);
+    return task === null ? leaseLost(args) : endTask(view, task, { status: 'completed', output: args.output }, now);
+  },
+};

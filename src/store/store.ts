@@ -1,0 +1,149 @@
+import type { Batch, OutcomesOf, VerbCall } from '../model/batch.ts';
+import type { EpochRow } from '../model/epoch.ts';
+import type { Json } from '../model/json.ts';
+import type { QuestionRecord, QuestionStatus } from '../model/question.ts';
+import type { TaskRecord, TaskStatus } from '../model/task.ts';
+
+/**
+ * The narrow waist: one way to change anything, and reads that take no lock. Every engine passes
+ * `test/store/store.suite.ts`.
+ *
+ * @see docs/decisions/010-load-decide-write.md
+ */
+export interface Store extends StoreReads {
+  /** The epoch under which this process writes: random, new at every start. */
+  readonly epoch: string;
+
+  /**
+   * Runs verbs of one owner in one transaction, in their order. Commits of one process are decided in the order of
+   * the calls, and their promises settle in that order.
+   *
+   * @throws StoreError `storage_full` when nothing was written for want of space: calling again later may succeed
+   * @throws StoreError `storage_failed` when nothing was written and nothing can be any more: the process must end
+   */
+  commit<const Calls extends readonly VerbCall[]>(owner: string, calls: Calls): Promise<Committed<Calls>>;
+
+  /** Replaces the stored descriptions of the agents that this node has. */
+  describeAgents(agents: readonly AgentDescription[]): Promise<void>;
+
+  /** Waits for the commits under way, then gives the files and the lock back. */
+  close(): Promise<void>;
+}
+
+/** A batch whose outcomes are typed by the calls. */
+export type Committed<Calls extends readonly VerbCall[] = readonly VerbCall[]> = Omit<Batch, 'outcomes'> & {
+  outcomes: OutcomesOf<Calls>;
+};
+
+/** Reads see every commit that was acknowledged. All of them are synchronous, short, and hold no transaction open. */
+export interface StoreReads {
+  /** A task of this owner; null for another's and for none. */
+  task(owner: string, id: string): TaskRecord | null;
+  question(owner: string, id: string): QuestionRecord | null;
+  /** Newest first unless `order` says otherwise. `before` continues after the last item of the page before. */
+  listTasks(owner: string, filter: TaskFilter): TaskRecord[];
+  /** Oldest first. */
+  listQuestions(owner: string, filter: QuestionFilter): QuestionRecord[];
+  /** Where the owner's log stands, for cursors. */
+  log(owner: string): LogState;
+  /**
+   * The next events of a scope after a place, framed and ready to send.
+   *
+   * @returns at most {@link EventPage} bounds; `scannedTo` moves on even where nothing passed
+   */
+  readEvents(owner: string, query: EventQuery): EventPage;
+  /** Just before the first event of the oldest unfinished root task; null when nothing is unfinished. */
+  unfinishedFrom(owner: string): number | null;
+  /** Queued tasks that a claim may take, by priority then age, at most `limit`; fair between owners. */
+  claimable(limit: number): { owner: string; taskId: string; agent: string }[];
+  /** Questions, timers and running tasks whose time has come, at most `limit`. */
+  due(now: number, limit: number): DueItem[];
+  /** The earliest instant at which something falls due; null when nothing will. */
+  nextDueAt(): number | null;
+  /** Roots that ended before `before` (epoch ms) and still have events, at most `limit`. */
+  prunable(before: number, limit: number): { owner: string; taskId: string }[];
+  /** Unfinished tasks that were running or waiting: at boot, what the last process left behind. */
+  orphans(limit: number): { owner: string; taskId: string; fence: number }[];
+  agents(): AgentDescription[];
+  /** By the store's clock. */
+  now(): number;
+}
+
+export interface AgentDescription {
+  name: string;
+  description: string;
+  version: string;
+  /** JSON Schema, or null where the agent's input schema cannot give one. */
+  inputSchema: Json;
+}
+
+export interface TaskFilter {
+  status?: readonly TaskStatus[];
+  agent?: string;
+  limit: number;
+  order: 'asc' | 'desc';
+  /** The id of the last task of the page before. */
+  after?: string;
+}
+
+export interface QuestionFilter {
+  status?: QuestionStatus;
+  taskId?: string;
+  limit: number;
+  after?: string;
+}
+
+export interface LogState {
+  /** The newest seq; 0 for an owner who has no log yet. */
+  head: number;
+  prunedSeq: number;
+  /** Ascending. */
+  epochs: EpochRow[];
+}
+
+/** Which events of a log a reader wants: one root's tree, one child, or all. */
+export type Scope = { kind: 'log' } | { kind: 'root'; taskId: string } | { kind: 'child'; taskId: string; rootId: string };
+
+export interface EventQuery {
+  scope: Scope;
+  /** Everything after this seq … */
+  after: number;
+  /** … up to this one. */
+  upTo: number;
+  /** Only events of trees that had not ended at or before this seq; null for a plain read. */
+  unfinishedAt: number | null;
+  limit: number;
+}
+
+/** One event on its way to readers. */
+export interface StoredEvent {
+  seq: number;
+  taskId: string;
+  rootId: string;
+  type: string;
+  /** The event as clients see it, one line of JSON: the text of {@link import('../model/event.ts').eventJson}. */
+  json: string;
+}
+
+/** At most 200 events, about 256 KiB and 5,000 seqs, so that no read holds the thread for long. */
+export interface EventPage {
+  events: StoredEvent[];
+  /** Every event of the scope up to here is in this page or before it. */
+  scannedTo: number;
+}
+
+export type DueItem =
+  | { owner: string; kind: 'question'; questionId: string }
+  | { owner: string; kind: 'timer'; taskId: string; key: string }
+  | { owner: string; kind: 'deadline'; taskId: string; fence: number; timeoutMs: number };
+
+/** Trouble of the disk or the database, in which nothing of the batch was written. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: 'storage_full' | 'storage_failed';
+
+  constructor(code: 'storage_full' | 'storage_failed', cause: unknown) {
+    super(code === 'storage_full' ? 'There is no space left to write.' : 'The database can no longer be written.', { cause });
+    this.code = code;
+  }
+}

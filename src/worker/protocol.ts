@@ -1,0 +1,102 @@
+import type { Issue, TaskError } from '../model/error.ts';
+import type { NewEvent, StepRef } from '../model/event.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { QuestionItem } from '../model/question.ts';
+import type { ResolvedOutcome } from '../model/verb.ts';
+
+/** What a key came to, told to the copy of the task that asked. */
+export interface Told {
+  key: string;
+  outcome: ResolvedOutcome;
+}
+
+/**
+ * Main thread → worker, in batches (arrays). All but the last four name a copy of a task by `taskId`; one with another
+ * `fence` than the copy's is for a copy that is gone.
+ */
+export type Command =
+  /** Begin: `input` has not been parsed by the agent's schema yet. `seed`, `originAt`: see {@link TaskHandle.random}. */
+  | {
+      kind: 'start';
+      taskId: string;
+      fence: number;
+      agent: string;
+      attempt: number;
+      version: string;
+      input: Json;
+      seed: string;
+      originAt: number;
+    }
+  /** All reports of the copy up to number `n` are on disk, at `at` (epoch ms). */
+  | { kind: 'ack'; taskId: string; fence: number; n: number; at: number }
+  /** The answer to a `wait`, in place of its ack. */
+  | { kind: 'waited'; taskId: string; fence: number; n: number; at: number; answer: 'waiting' | 'already' }
+  /** Keys that were resolved from outside, in the order of their commits; for a running copy. */
+  | { kind: 'resolve'; taskId: string; fence: number; at: number; resolutions: Told[] }
+  /** A waiting copy has been claimed again, under `fence`, and learns what was resolved meanwhile. */
+  | { kind: 'adopt'; taskId: string; fence: number; at: number; resolutions: Told[] }
+  /** The task is no longer this copy's: abort its signal, and never hear of it again. `reason` is for the signal. */
+  | { kind: 'drop'; taskId: string; fence: number; reason: 'lost' | 'cancelled' | 'timeout' }
+  | { kind: 'validate'; id: number; agent: string; input: Json }
+  | { kind: 'ping'; id: number }
+  | { kind: 'stop' };
+
+/** Worker → main thread, in batches. Those with `n` are numbered 1, 2, 3 … within a copy and commit in that order. */
+export type Report =
+  | { kind: 'ready'; agents: AgentSummary[] }
+  | ({ taskId: string; fence: number; n: number } & CopyReport)
+  /** A copy that waits has work again though no key of its was resolved: it needs a claim. Not numbered. */
+  | { kind: 'wake'; taskId: string; fence: number }
+  | { kind: 'validated'; id: number; issues: Issue[] | null }
+  | { kind: 'pong'; id: number };
+
+/** What a copy of a task reports of itself; each but `wait` becomes one verb. */
+export type CopyReport =
+  | { kind: 'append'; events: NewEvent[] }
+  | {
+      kind: 'startStep';
+      step: StepRef;
+      messageId: string | null;
+      tool: { toolCallId: string; name: string; input: Json } | null;
+    }
+  | {
+      kind: 'settleStep';
+      step: StepRef;
+      ms: number;
+      outcome: { status: 'completed' } | { status: 'failed'; error: TaskError; retryInMs: number | null };
+      message: { id: string; content: string } | null;
+      tool: { toolCallId: string; output: Json } | { toolCallId: string; error: TaskError } | null;
+    }
+  | {
+      kind: 'ask';
+      questionId: string;
+      key: string;
+      items: QuestionItem[];
+      metadata: JsonObject;
+      timeoutMs: number | null;
+    }
+  | { kind: 'sleep'; key: string; ms: number }
+  | { kind: 'withdraw'; key: string }
+  /** At rest with nothing but these keys to wait for. */
+  | { kind: 'wait'; keys: string[] }
+  | { kind: 'end'; ending: { status: 'completed'; output: Json } | { status: 'failed'; error: TaskError } };
+
+/** An agent as its thread found it in the module. */
+export interface AgentSummary {
+  name: string;
+  description: string;
+  version: string;
+  /** JSON Schema, null where the input schema cannot give one. */
+  inputSchema: Json;
+}
+
+/** What a thread is given when it starts, as `workerData`. */
+export interface ThreadOptions {
+  /** `file:` URLs of the modules that export the agents. */
+  agentModules: string[];
+}
+
+/** At most so many events of a worker may be on their way to the disk; the rest wait in the worker. */
+export const MAX_UNACKNOWLEDGED_EVENTS = 500;
+/** At most so many events go into one batch of reports. */
+export const MAX_BATCH_EVENTS = 250;
