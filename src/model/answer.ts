@@ -12,7 +12,8 @@ import type { Answers, QuestionItem } from './question.ts';
 export function checkAnswers(items: readonly QuestionItem[], answers: Answers): Issue[] {
   const issues: Issue[] = [];
   for (const id of Object.keys(answers)) {
-    if (!items.some((item) => item.id === id)) issues.push({ path: pointer(id), message: 'The question has no such item.' });
+    if (!items.some((item) => item.id === id))
+      issues.push({ path: pointer(id), message: 'The question has no such item.' });
   }
   for (const item of items) {
     const message = checkAnswer(item, Object.hasOwn(answers, item.id) ? (answers[item.id] ?? null) : null);
@@ -26,7 +27,8 @@ export function sameAnswers(a: Answers, b: Answers): boolean {
   return canonicalJson(comparable(a)) === canonicalJson(comparable(b));
 }
 
-function checkAnswer(item: QuestionItem, value: Json): string | null {
+/** @returns what is wrong with one item's answer; null when it is good */
+export function checkAnswer(item: QuestionItem, value: Json): string | null {
   if (value === null) return item.required ? 'An answer is required.' : null;
   switch (item.type) {
     case 'choice':
@@ -34,14 +36,16 @@ function checkAnswer(item: QuestionItem, value: Json): string | null {
     case 'text': {
       if (typeof value !== 'string') return 'The answer must be a string.';
       const length = [...value].length;
-      if (item.minLength !== null && length < item.minLength) return `At least ${item.minLength} characters are needed.`;
-      if (item.maxLength !== null && length > item.maxLength) return `At most ${item.maxLength} characters are allowed.`;
+      if (item.minLength !== null && length < item.minLength)
+        return `At least ${item.minLength} characters are needed.`;
+      if (item.maxLength !== null && length > item.maxLength)
+        return `At most ${item.maxLength} characters are allowed.`;
       return null;
     }
     case 'boolean':
       return typeof value === 'boolean' ? null : 'The answer must be true or false.';
     case 'number': {
-      if (typeof value !== 'number') return 'The answer must be a number.';
+      if (typeof value !== 'number' || !Number.isFinite(value)) return 'The answer must be a number.';
       if (item.integer && !Number.isInteger(value)) return 'The answer must be a whole number.';
       if (item.minimum !== null && value < item.minimum) return `The answer must be at least ${item.minimum}.`;
       if (item.maximum !== null && value > item.maximum) return `The answer must be at most ${item.maximum}.`;
@@ -54,9 +58,11 @@ function checkChoice(item: Extract<QuestionItem, { type: 'choice' }>, value: Jso
   const allowed = (choice: Json) =>
     typeof choice === 'string' && (item.allowOther || item.options.some((option) => option.value === choice));
   const known = item.options.map((option) => JSON.stringify(option.value)).join(', ');
-  if (!item.multiple) return allowed(value) ? null : `The answer must be one of ${known}.`;
+  const rule = item.allowOther ? 'a string' : `one of ${known}`;
+  if (!item.multiple) return allowed(value) ? null : `The answer must be ${rule}.`;
   if (!Array.isArray(value)) return 'The answer must be an array of choices.';
-  return value.every(allowed) ? null : `Each choice must be one of ${known}.`;
+  if (!value.every(allowed)) return `Each choice must be ${rule}.`;
+  return new Set(value).size === value.length ? null : 'Each choice may be given only once.';
 }
 
 function comparable(answers: Answers): Answers {

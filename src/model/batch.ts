@@ -1,7 +1,7 @@
 import type { Event, NewEvent } from './event.ts';
 import type { QuestionRecord } from './question.ts';
 import type { TaskRecord } from './task.ts';
-import { type Decision, type KeyResolution, type Outcome, refuse, type Success, type Verb } from './verb.ts';
+import { type Decision, type KeyResolution, type Outcome, refuse, type Verb } from './verb.ts';
 import { answerQuestion } from './verbs/answer-question.ts';
 import { appendEvents } from './verbs/append-events.ts';
 import { askQuestion } from './verbs/ask-question.ts';
@@ -18,6 +18,7 @@ import { settleStep } from './verbs/settle-step.ts';
 import { startStep } from './verbs/start-step.ts';
 import { startTimer } from './verbs/start-timer.ts';
 import { waitTask } from './verbs/wait-task.ts';
+import { wakeTask } from './verbs/wake-task.ts';
 import { withdrawQuestion } from './verbs/withdraw-question.ts';
 import type { KeyRecord, Needs, View } from './view.ts';
 
@@ -38,6 +39,7 @@ const VERBS = {
   startStep,
   startTimer,
   waitTask,
+  wakeTask,
   withdrawQuestion,
 };
 
@@ -69,7 +71,8 @@ export interface Batch {
   firstSeq: number;
   events: Event[];
   outcomes: Outcome<unknown>[];
-  resolutions: KeyResolution[];
+  /** With the index of the call that each came from, ascending. */
+  resolutions: (KeyResolution & { call: number })[];
   /** The earliest deadline or timer that the batch has set, in epoch ms; null when it set none. */
   dueAt: number | null;
 }
@@ -98,52 +101,49 @@ export function needsOf(calls: readonly VerbCall[]): Required<Needs> & { keys: s
 export function decideBatch(view: View, calls: readonly VerbCall[], epoch: string, now: number): Batch {
   const firstSeq = view.log.head + 1;
   const batch: Batch = { now, epoch, firstSeq, events: [], outcomes: [], resolutions: [], dueAt: null };
-  for (const call of calls) {
-    const decision = decide(view, call, now);
+  for (const [index, call] of calls.entries()) {
+    const before = doneBefore(view, call, now);
+    if (before !== null) {
+      batch.outcomes.push(before);
+      continue;
+    }
+    const decision = verbOf(call).decide(view, call.args, now);
     view.apply(decision.changes);
     batch.events.push(...place(view, decision.events, epoch, now));
-    batch.resolutions.push(...decision.resolutions);
+    batch.resolutions.push(...decision.resolutions.map((resolution) => ({ ...resolution, call: index })));
     batch.outcomes.push(conclude(view, call, decision, now));
     batch.dueAt = earliest(batch.dueAt, decision);
   }
   return batch;
 }
 
-function decide(view: View, call: VerbCall, now: number): Decision<unknown> {
-  const { idempotency } = call;
-  const known = idempotency === undefined ? null : view.idempotencyKey(idempotency.key);
-  if (known === null || now - known.at >= KEY_LIFETIME_MS) return verbOf(call).decide(view, call.args, now);
-  if (known.fingerprint !== idempotency?.fingerprint) {
-    return refuse('idempotency_mismatch', 'This Idempotency-Key was used for another request.');
+/** What an earlier request with the same Idempotency-Key came to; null when the call has none, or is the first with it. */
+function doneBefore(view: View, { idempotency }: VerbCall, now: number): Outcome<unknown> | null {
+  if (idempotency === undefined) return null;
+  const known = view.idempotencyKey(idempotency.key);
+  if (known === null || now - known.at >= KEY_LIFETIME_MS) return null;
+  if (known.fingerprint !== idempotency.fingerprint) {
+    return refuse('idempotency_mismatch', 'This Idempotency-Key was used for another request.').outcome;
   }
-  const outcome: Success<unknown> = { ok: true, result: JSON.parse(known.result), replayed: true };
-  return { changes: {}, events: [], resolutions: [], outcome };
+  return { ok: true, result: JSON.parse(known.result), replayed: true };
 }
 
 /** Gives events the next seqs, and moves their tasks' and roots' newest seqs with them. */
 function place(view: View, events: readonly NewEvent[], epoch: string, now: number): Event[] {
   if (events.length === 0) return [];
-  const first = view.log.head + 1;
-  const roots = new Map<string, string>();
+  const spans = new Map<string, { first: number; last: number }>();
   const placed = events.map((event, index) => {
-    const rootId = roots.get(event.taskId) ?? loadedTask(view, event.taskId).rootId;
-    roots.set(event.taskId, rootId);
-    return { ...event, seq: first + index, at: now, rootId };
+    const seq = view.log.head + 1 + index;
+    const { rootId } = loadedTask(view, event.taskId);
+    for (const id of [event.taskId, rootId]) spans.set(id, { first: spans.get(id)?.first ?? seq, last: seq });
+    return { ...event, seq, at: now, rootId };
   });
   view.log = { ...view.log, head: view.log.head + events.length, epoch };
-  for (const [taskId, rootId] of roots) {
-    const own = placed.filter((event) => event.taskId === taskId);
-    touch(view, taskId, own[0]?.seq ?? first, own.at(-1)?.seq ?? first);
-    if (rootId !== taskId) touch(view, rootId, first, own.at(-1)?.seq ?? first);
+  for (const [id, { first, last }] of spans) {
+    const task = loadedTask(view, id);
+    view.apply({ tasks: [{ ...task, firstSeq: task.firstSeq === 0 ? first : task.firstSeq, lastSeq: last }] });
   }
   return placed;
-}
-
-function touch(view: View, taskId: string, firstSeq: number, lastSeq: number): void {
-  const task = loadedTask(view, taskId);
-  view.apply({
-    tasks: [{ ...task, firstSeq: task.firstSeq || firstSeq, lastSeq: Math.max(task.lastSeq, lastSeq) }],
-  });
 }
 
 function loadedTask(view: View, taskId: string): TaskRecord {
@@ -153,8 +153,13 @@ function loadedTask(view: View, taskId: string): TaskRecord {
 }
 
 /** A result shows its task or question as they are after the verb's events were placed, and a key keeps it so. */
-function conclude(view: View, { idempotency }: VerbCall, { outcome }: Decision<unknown>, now: number): Outcome<unknown> {
-  if (!outcome.ok || (outcome.replayed && idempotency !== undefined && view.idempotencyKey(idempotency.key))) return outcome;
+function conclude(
+  view: View,
+  { idempotency }: VerbCall,
+  { outcome }: Decision<unknown>,
+  now: number,
+): Outcome<unknown> {
+  if (!outcome.ok) return outcome;
   const result = refreshed(view, outcome.result);
   if (idempotency !== undefined) view.applyKey({ ...idempotency, result: JSON.stringify(result), at: now });
   return { ...outcome, result };

@@ -12,21 +12,21 @@ export interface Cursor {
 /** Where a reader asks to begin: `0`, `latest`, or after a cursor. */
 export type StartPoint = 'beginning' | 'latest' | Cursor;
 
-const MAX_CURSOR_BYTES = 64;
-const CURSOR = /^([a-z0-9]{8})\.(0|[1-9][0-9]{0,15})(?:\.(0|[1-9][0-9]{0,15}))?$/;
+const EPOCH_LENGTH = 8;
+/** At most 42 characters. */
+const CURSOR = /^[a-z0-9]{8}\.(0|[1-9][0-9]{0,15})(?:\.(0|[1-9][0-9]{0,15}))?$/;
 
 /** @returns null when the text is none of the forms a client may send */
 export function parseStartPoint(text: string): StartPoint | null {
   if (text === '0') return 'beginning';
   if (text === 'latest') return 'latest';
-  if (text.length > MAX_CURSOR_BYTES) return null;
   const match = CURSOR.exec(text);
   if (match === null) return null;
-  const [, epoch = '', seqText = '', untilText] = match;
+  const [, seqText, untilText] = match;
   const seq = Number(seqText);
   const until = untilText === undefined ? null : Number(untilText);
   if (!Number.isSafeInteger(seq) || (until !== null && !Number.isSafeInteger(until))) return null;
-  return { epoch, seq, until };
+  return { epoch: text.slice(0, EPOCH_LENGTH), seq, until };
 }
 
 /** The text of a cursor; `0` for a log in which nothing was ever written. */

@@ -23,15 +23,14 @@ export function endTask(view: View, task: TaskRecord, ending: Ending, now: numbe
   const questions: QuestionRecord[] = [];
   const timers: TimerRecord[] = [];
   const events: NewEvent[] = [];
-  const questionReason: CancelReason = ending.status === 'cancelled' ? 'cancelled' : 'task_finished';
 
   const end = (each: TaskRecord, how: Ending): TaskRecord => {
-    for (const child of view.unfinishedChildren(each.id)) end(child, { status: 'cancelled', reason: 'parent_finished' });
+    const reason: CancelReason = how.status === 'cancelled' ? 'cancelled' : 'task_finished';
+    for (const child of view.unfinishedChildren(each.id))
+      end(child, { status: 'cancelled', reason: 'parent_finished' });
     for (const question of view.pendingQuestions(each.id)) {
-      questions.push({ ...question, resolution: { status: 'cancelled', at: now, reason: questionReason } });
-      events.push(
-        newEvent(each.id, 'question.cancelled', { questionId: question.id, reason: questionReason, resolvedBy: null }),
-      );
+      questions.push({ ...question, resolution: { status: 'cancelled', at: now, reason } });
+      events.push(newEvent(each.id, 'question.cancelled', { questionId: question.id, reason, resolvedBy: null }));
     }
     for (const timer of view.openTimers(each.id)) timers.push({ ...timer, open: false });
     events.push(terminalEvent(each.id, how));

@@ -17,7 +17,7 @@ export function isDeeperThan(value: Json, limit: number): boolean {
 
 /** The same text for equal JSON values, whatever the order of their keys. */
 export function canonicalJson(value: Json): string {
-  return stringify(value) ?? 'null';
+  return stringify(value);
 }
 
 /** Bytes of `text` in UTF-8. A lone surrogate counts as the 3 bytes of U+FFFD that replace it. */

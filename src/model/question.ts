@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Json, JsonObject } from './json.ts';
+import { checkAnswer } from './answer.ts';
+import type { JsonObject } from './json.ts';
 
 const optionSchema = z.strictObject({
   value: z.string().min(1).max(200),
@@ -149,33 +150,65 @@ export function normalizeItems(specs: readonly ItemSpec[]): QuestionItem[] {
   const ids = new Set<string>();
   return specs.map((spec, index) => {
     const parsed = questionItemSchema.safeParse(withDefaults(spec));
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      throw new TypeError(`Item ${index}: ${issue?.path.join('.') || 'item'}: ${issue?.message}`);
-    }
-    if (ids.has(parsed.data.id)) throw new TypeError(`Item ${index}: the id "${parsed.data.id}" is used twice.`);
-    ids.add(parsed.data.id);
-    return parsed.data;
+    if (!parsed.success) throw new TypeError(`Item ${index}: ${describe(parsed.error)}`);
+    const item = parsed.data;
+    const fault = ids.has(item.id) ? `the id "${item.id}" is used twice.` : contradiction(item);
+    if (fault !== null) throw new TypeError(`Item ${index}: ${fault}`);
+    ids.add(item.id);
+    return item;
   });
 }
 
-function withDefaults(spec: ItemSpec): unknown {
+/** What an agent wrote is JavaScript, whatever its type says: what has the wrong form is left to the schema to refuse. */
+function withDefaults(written: unknown): unknown {
+  if (!isObject(written)) return written;
+  const spec = withoutUndefined(written);
+  const { type = 'options' in spec ? 'choice' : 'text' } = spec;
   const common = { header: null, required: true, default: null };
-  if ('options' in spec) {
-    const options = Array.isArray(spec.options) ? spec.options.map(withValue) : spec.options;
-    return { ...common, type: 'choice', multiple: false, allowOther: false, ...spec, options };
-  }
-  switch (spec.type) {
-    case 'boolean':
-      return { ...common, ...spec };
+  switch (type) {
+    case 'choice': {
+      const options = Array.isArray(spec['options']) ? spec['options'].map(withValue) : spec['options'];
+      return { ...common, multiple: false, allowOther: false, ...spec, type, options };
+    }
+    case 'text':
+      return { ...common, minLength: null, maxLength: null, ...spec, type };
     case 'number':
       return { ...common, minimum: null, maximum: null, integer: false, ...spec };
     default:
-      return { ...common, type: 'text', minLength: null, maxLength: null, ...spec };
+      return { ...common, ...spec };
   }
 }
 
-function withValue(option: OptionSpec): Json {
+function withValue(option: unknown): unknown {
   if (typeof option === 'string') return { value: option, label: option };
-  return { ...option, value: option.value ?? option.label };
+  return isObject(option) ? { value: option['label'], ...withoutUndefined(option) } : option;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function withoutUndefined(object: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+function describe({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+}
+
+/** What in an item's rules nobody could satisfy or tell apart; null when there is nothing. */
+function contradiction(item: QuestionItem): string | null {
+  if (item.type === 'choice') {
+    const values = item.options.map(({ value }) => value);
+    const twice = values.find((value, at) => values.indexOf(value) !== at);
+    if (twice !== undefined) return `the option "${twice}" is there twice.`;
+  }
+  if (item.type === 'text' && isAbove(item.minLength, item.maxLength)) return 'minLength is above maxLength.';
+  if (item.type === 'number' && isAbove(item.minimum, item.maximum)) return 'minimum is above maximum.';
+  const fault = item.default === null ? null : checkAnswer(item, item.default);
+  return fault === null ? null : `default: ${fault}`;
+}
+
+function isAbove(least: number | null, most: number | null): boolean {
+  return least !== null && most !== null && least > most;
 }

@@ -68,6 +68,7 @@ export class View {
   readonly dirtyTimers = new Set<string>();
   readonly newKeys: KeyRecord[] = [];
   readonly pruned: { rootId: string; upTo: number }[] = [];
+  readonly #loadedHead: number;
   readonly #tasks = new Map<string, TaskRecord>();
   readonly #questions = new Map<string, QuestionRecord>();
   readonly #timers = new Map<string, TimerRecord>();
@@ -75,6 +76,7 @@ export class View {
 
   constructor(log: LogRecord) {
     this.log = log;
+    this.#loadedHead = log.head;
   }
 
   /** Puts in what was read from the store. A record that a verb has changed already is never overwritten. */
@@ -112,7 +114,9 @@ export class View {
 
   /** The pending questions of a task whose tree is loaded, oldest first. */
   pendingQuestions(taskId: string): QuestionRecord[] {
-    return [...this.#questions.values()].filter((question) => question.taskId === taskId && question.resolution === null);
+    return [...this.#questions.values()]
+      .filter((question) => question.taskId === taskId && question.resolution === null)
+      .sort((a, b) => a.askedAt - b.askedAt || (a.id < b.id ? -1 : 1));
   }
 
   /** The open timers of a task whose tree is loaded. */
@@ -120,14 +124,20 @@ export class View {
     return [...this.#timers.values()].filter((timer) => timer.taskId === taskId && timer.open);
   }
 
-  /** The unfinished children of a task whose tree is loaded. */
+  /** The unfinished children of a task whose tree is loaded, oldest first. */
   unfinishedChildren(taskId: string): TaskRecord[] {
-    return [...this.#tasks.values()].filter((task) => task.parentId === taskId && !isTerminal(task.status));
+    return [...this.#tasks.values()]
+      .filter((task) => task.parentId === taskId && !isTerminal(task.status))
+      .sort((a, b) => a.firstSeq - b.firstSeq);
   }
 
-  /** Whether another running task holds the lane of this one, which must be loaded with its lane. */
+  /**
+   * Whether another running task holds the lane of this one, which must be loaded with its lane. The lane of a task that
+   * is new in this batch could not be loaded: it counts as busy.
+   */
   isLaneBusy(task: TaskRecord): boolean {
     if (task.concurrencyKey === null) return false;
+    if (task.firstSeq > this.#loadedHead) return true;
     return [...this.#tasks.values()].some(
       (other) => other.id !== task.id && other.concurrencyKey === task.concurrencyKey && other.status === 'running',
     );
@@ -159,7 +169,7 @@ export class View {
   }
 
   dirtyTimerRecords(): TimerRecord[] {
-    return [...this.dirtyTimers].flatMap((id) => this.#timers.get(id) ?? []);
+    return [...this.#timers].filter(([id]) => this.dirtyTimers.has(id)).map(([, timer]) => timer);
   }
 }
 

@@ -37,6 +37,8 @@ export type Committed<Calls extends readonly VerbCall[] = readonly VerbCall[]> =
 
 /** Reads see every commit that was acknowledged. All of them are synchronous, short, and hold no transaction open. */
 export interface StoreReads {
+  /** Runs the reads of a synchronous function in one snapshot, so that they show the same instant. */
+  snapshot<T>(read: () => T): T;
   /** A task of this owner; null for another's and for none. */
   task(owner: string, id: string): TaskRecord | null;
   question(owner: string, id: string): QuestionRecord | null;
@@ -102,7 +104,10 @@ export interface LogState {
 }
 
 /** Which events of a log a reader wants: one root's tree, one child, or all. */
-export type Scope = { kind: 'log' } | { kind: 'root'; taskId: string } | { kind: 'child'; taskId: string; rootId: string };
+export type Scope =
+  | { kind: 'log' }
+  | { kind: 'root'; taskId: string }
+  | { kind: 'child'; taskId: string; rootId: string };
 
 export interface EventQuery {
   scope: Scope;
@@ -143,7 +148,9 @@ export class StoreError extends Error {
   readonly code: 'storage_full' | 'storage_failed';
 
   constructor(code: 'storage_full' | 'storage_failed', cause: unknown) {
-    super(code === 'storage_full' ? 'There is no space left to write.' : 'The database can no longer be written.', { cause });
+    super(code === 'storage_full' ? 'There is no space left to write.' : 'The database can no longer be written.', {
+      cause,
+    });
     this.code = code;
   }
 }

@@ -1,5 +1,8 @@
-import type { Issue, TaskError } from '../model/error.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HoldfastError, type Issue, type TaskError, taskError } from '../model/error.ts';
 import type { Json } from '../model/json.ts';
+import { errorMessage } from './error-message.ts';
+import { PooledWorker } from './pooled-worker.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';
 
 /** The background workers: threads that run agents' code and hold no database handle. */
@@ -33,6 +36,146 @@ export interface PoolOptions {
   agentModules: string[];
   /** Called with every batch of copies' reports, in the order in which the thread sent them. */
   onReports(worker: number, reports: Report[]): void;
-  /** A thread is gone, and with it these copies, running and waiting. */
+  /**
+   * A thread is gone, and with it these copies, running and waiting; none of them, when it is one that had never come up
+   * in the place of another. It is being replaced.
+   */
   onLost(copies: { taskId: string; fence: number }[], error: TaskError): void;
+  /** How long a thread may give no sign of life before it is ended. Default 10 s. */
+  unresponsiveAfterMs?: number;
+  /** How much heap each thread may use, in MiB, before it is ended. Default 1024. */
+  heapMb?: number;
+}
+
+type CopyStart = Extract<Command, { kind: 'start' }>;
+
+const DEFAULT_UNRESPONSIVE_AFTER_MS = 10_000;
+const DEFAULT_HEAP_MB = 1024;
+/** A thread that lived so long was no failed start: the next one comes at once. */
+const STABLE_AFTER_MS = 10_000;
+const MAX_BACKOFF_MS = 10_000;
+
+/**
+ * Starts the threads and keeps their number: one that ends is replaced.
+ *
+ * @throws Error saying why, when a thread cannot load the agents
+ */
+export async function createPool(options: PoolOptions): Promise<Pool> {
+  const pool = new WorkerPool(options);
+  await pool.start();
+  return pool;
+}
+
+class WorkerPool implements Pool {
+  agents: readonly AgentSummary[] = [];
+  readonly #options: PoolOptions;
+  readonly #workers = new Map<number, PooledWorker>();
+  /** Starts that came while no thread was up. */
+  #unplaced: CopyStart[] = [];
+  #isStopped = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await Promise.all(Array.from({ length: this.#options.size }, (_, index) => this.#hire(index, 0)));
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  freeSlots(): number {
+    return this.#all().reduce((sum, { freeSlots }) => sum + freeSlots, 0);
+  }
+
+  isHealthy(): boolean {
+    return this.#workers.size === this.#options.size && this.#all().every(({ answers }) => answers);
+  }
+
+  send(command: Command): void {
+    if (command.kind === 'start') return this.#place(command);
+    if (!('taskId' in command)) return;
+    const { taskId } = command;
+    if (command.kind === 'drop') this.#unplaced = this.#unplaced.filter((start) => start.taskId !== taskId);
+    this.#all()
+      .find((worker) => worker.holds(taskId))
+      ?.send(command);
+  }
+
+  async validate(agent: string, input: Json): Promise<Issue[] | null> {
+    const worker = this.#freest();
+    if (worker === null) throw new HoldfastError('overloaded', 'No worker is up to check the input.');
+    return worker.validate(agent, input);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#all().map((worker) => worker.stop()));
+    this.#workers.clear();
+  }
+
+  #all(): PooledWorker[] {
+    return [...this.#workers.values()];
+  }
+
+  #freest(): PooledWorker | null {
+    const up = this.#all().filter(({ isUp }) => isUp);
+    return up.length === 0 ? null : up.reduce((best, worker) => (worker.freeSlots > best.freeSlots ? worker : best));
+  }
+
+  #place(start: CopyStart): void {
+    const worker = this.#freest();
+    if (worker === null) this.#unplaced.push(start);
+    else worker.send(start);
+  }
+
+  /**
+   * Resolves when the thread is up, and from then on replaces it when it ends.
+   *
+   * @param failures how many threads in a row have not lived long in this place
+   * @throws Error when it ends before it is up
+   */
+  #hire(index: number, failures: number): Promise<void> {
+    const { agentModules, onReports, onLost } = this.#options;
+    const { heapMb = DEFAULT_HEAP_MB, unresponsiveAfterMs = DEFAULT_UNRESPONSIVE_AFTER_MS } = this.#options;
+    return new Promise((resolve, reject) => {
+      let upSince: number | null = null;
+      const worker = new PooledWorker({
+        agentModules,
+        heapMb,
+        unresponsiveAfterMs,
+        onReady: (agents) => {
+          upSince = performance.now();
+          this.agents = agents;
+          const unplaced = this.#unplaced;
+          this.#unplaced = [];
+          for (const start of unplaced) this.#place(start);
+          resolve();
+        },
+        onReports: (reports) => onReports(index, reports),
+        onGone: (copies, error) => {
+          this.#workers.delete(index);
+          if (upSince === null) return reject(new Error(error.message));
+          onLost(copies, error);
+          void this.#replace(index, performance.now() - upSince < STABLE_AFTER_MS ? failures + 1 : 0);
+        },
+      });
+      this.#workers.set(index, worker);
+    });
+  }
+
+  /** A first early death may be an agent's doing; after that the place is given more and more time. */
+  async #replace(index: number, failures: number): Promise<void> {
+    if (failures > 1) await delay(Math.min(MAX_BACKOFF_MS, 100 * 2 ** failures), undefined, { ref: false });
+    if (this.#isStopped) return;
+    try {
+      await this.#hire(index, failures);
+    } catch (error) {
+      this.#options.onLost([], taskError('worker_exited', errorMessage(error)));
+      await this.#replace(index, failures + 1);
+    }
+  }
 }

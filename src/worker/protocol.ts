@@ -41,7 +41,11 @@ export type Command =
   | { kind: 'ping'; id: number }
   | { kind: 'stop' };
 
-/** Worker → main thread, in batches. Those with `n` are numbered 1, 2, 3 … within a copy and commit in that order. */
+/**
+ * Worker → main thread, in batches. Those with `n` are numbered 1, 2, 3 … within a copy and commit in that order. Each of
+ * them is answered, the last one too, by an `ack` or `waited`, or all of a copy by a `drop`: the worker's credit comes
+ * back with it.
+ */
 export type Report =
   | { kind: 'ready'; agents: AgentSummary[] }
   | ({ taskId: string; fence: number; n: number } & CopyReport)

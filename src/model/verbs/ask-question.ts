@@ -2,7 +2,7 @@ import { newEvent } from '../event.ts';
 import { heldTask, type Lease, leaseLost } from '../fence.ts';
 import type { JsonObject } from '../json.ts';
 import { type QuestionItem, type QuestionRecord, toQuestion } from '../question.ts';
-import { accept, type QuestionResult, type Verb } from '../verb.ts';
+import { accept, type QuestionResult, refuse, type Verb } from '../verb.ts';
 
 export interface AskQuestionArgs extends Lease {
   questionId: string;
@@ -16,10 +16,11 @@ export interface AskQuestionArgs extends Lease {
 
 /** Opens a question of a running task. @see docs/protocol.md §6 */
 export const askQuestion: Verb<AskQuestionArgs, QuestionResult> = {
-  needs: ({ taskId }) => ({ tasks: [taskId] }),
+  needs: ({ taskId, questionId }) => ({ tasks: [taskId], questions: [questionId] }),
   decide(view, args, now) {
     const task = heldTask(view, args);
     if (task === null) return leaseLost(args);
+    if (view.question(args.questionId) !== null) return refuse('internal', 'The id of a new question is taken.');
     const question: QuestionRecord = {
       id: args.questionId,
       taskId: task.id,

@@ -1,4 +1,3 @@
-import { isTerminal } from '../task.ts';
 import { accept, refuse, type Verb } from '../verb.ts';
 
 export interface PruneTaskArgs {
@@ -13,10 +12,10 @@ export const pruneTask: Verb<PruneTaskArgs, null> = {
   needs: ({ rootId }) => ({ tasks: [rootId] }),
   decide(view, { rootId, retentionMs }, now) {
     const task = view.task(rootId);
-    if (task === null || task.parentId !== null || !isTerminal(task.status) || task.prunedSeq >= task.lastSeq) {
+    if (task === null || task.parentId !== null || task.finishedAt === null || task.prunedSeq >= task.lastSeq) {
       return refuse('not_due', `${rootId} has nothing to prune.`);
     }
-    if (task.finishedAt === null || now - task.finishedAt < retentionMs) {
+    if (now - task.finishedAt < retentionMs) {
       return refuse('not_due', `${rootId} ended less than ${retentionMs} ms ago.`);
     }
     const pruned = { ...task, prunedSeq: task.lastSeq };

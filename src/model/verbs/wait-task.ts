@@ -20,7 +20,8 @@ export const waitTask: Verb<WaitTaskArgs, WaitTaskResult> = {
     if (args.keys.length === 0) return refuse('internal', 'A task that waits for nothing would never wake.');
     const questions = view.pendingQuestions(task.id).filter(({ name }) => args.keys.includes(name));
     const timers = view.openTimers(task.id).filter(({ key }) => args.keys.includes(key));
-    if (questions.length + timers.length < new Set(args.keys).size) return accept('already');
+    const open = new Set([...questions.map(({ name }) => name), ...timers.map(({ key }) => key)]);
+    if (!args.keys.every((key) => open.has(key))) return accept('already');
     const deadlines = [...questions.map(({ expiresAt }) => expiresAt), ...timers.map(({ dueAt }) => dueAt)];
     const nearest = Math.min(...deadlines.map((at) => at ?? Number.POSITIVE_INFINITY));
     const waiting = newEvent(task.id, 'task.waiting', {

@@ -1,0 +1,1 @@
+export { tripPlanner } from './trip-planner.ts';

@@ -1,0 +1,75 @@
+import { constants } from 'node:os';
+import { pino } from 'pino';
+import { BUILT_IN_MODULE } from '../agents/built-in-module.ts';
+import type { Config } from '../config.ts';
+import { createHoldfast } from '../index.ts';
+
+/** Longer than a close ever takes: what passes it hangs. */
+const CLOSE_LIMIT_MS = 9_500;
+
+/**
+ * Serves until SIGTERM or SIGINT, then lets streams go and ends the process with 0; a second signal ends it at once.
+ * What cannot start says why in one line and ends the process with 1.
+ */
+export async function serveUntilSignal(config: Config, version: string): Promise<void> {
+  const { agents, logLevel, ...options } = config;
+  const logger = pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
+  const starting = createHoldfast({ ...options, agents: [new URL(BUILT_IN_MODULE), ...agents], logger });
+  closeOnSignal(starting);
+  const { url } = await starting.catch((error) => exitWith(startFailure(error, config)));
+  process.stdout.write(greeting(url, config.dataDir, version));
+}
+
+function closeOnSignal(starting: Promise<{ close(): Promise<void> }>): void {
+  let closing = false;
+  const onSignal = (signal: 'SIGTERM' | 'SIGINT') => {
+    if (closing) process.exit(128 + constants.signals[signal]);
+    closing = true;
+    setTimeout(() => exitWith(`The server did not close within ${CLOSE_LIMIT_MS} ms.`), CLOSE_LIMIT_MS).unref();
+    starting
+      .then((server) => server.close())
+      .then(
+        () => process.exit(0),
+        (error) => exitWith(`The server did not close cleanly: ${messageOf(error)}`),
+      );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+function startFailure(error: unknown, { host, port }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} of ${host} is in use; choose another with --port.`;
+    case 'EACCES':
+      return `Not allowed to listen on port ${port} of ${host} or to write the data: ${messageOf(error)}`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is no address of this machine.`;
+    default:
+      return messageOf(error);
+  }
+}
+
+function messageOf(error: unknown): string {
+  const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
+  return line;
+}
+
+function exitWith(message: string): never {
+  process.stderr.write(`error: ${message}\n`);
+  process.exit(1);
+}
+
+function greeting(url: string, dataDir: string, version: string): string {
+  return `Holdfast ${version} serves ${url} with the data in ${dataDir}.
+
+Start a task:
+  curl ${url}/v1/tasks -H 'content-type: application/json' -d '{"agent": "trip-planner", "input": {"city": "Lisbon"}}'
+Watch everything that happens:
+  curl -N ${url}/v1/events
+
+Stop with Ctrl-C.
+`;
+}

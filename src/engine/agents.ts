@@ -1,0 +1,11 @@
+import type { AgentDescription, Store } from '../store/store.ts';
+
+/** What can be asked to do work. */
+export interface Agents {
+  /** By name. */
+  list(): AgentDescription[];
+}
+
+export function createAgents(store: Store): Agents {
+  return { list: () => store.agents() };
+}

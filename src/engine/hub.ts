@@ -1,0 +1,190 @@
+import { formatCursor } from '../model/cursor.ts';
+import { eventJson } from '../model/event.ts';
+import type { Committed, Scope, StoredEvent } from '../store/store.ts';
+import { eventFrame } from './frame.ts';
+import type { CommitListener } from './log.ts';
+
+/** Wakes readers, and keeps what was appended last, ready to send, so that those who keep up need not ask the store. */
+export interface Hub {
+  /** Calls `ring` after every append to the scope, once for all that came since. It must be cheap and not throw. */
+  subscribe(owner: string, scope: Scope, ring: () => void): Subscription;
+  /** Takes in what was committed, in the order of the commits. */
+  readonly onCommitted: CommitListener;
+}
+
+export interface Subscription {
+  /** What is known of the scope after `seq`; null when that is further back than the ring reaches. */
+  after(seq: number): Recent | null;
+  close(): void;
+}
+
+/** The events of a scope after a seq, up to `head`: all of them. */
+export interface Recent {
+  head: number;
+  events: readonly RecentEvent[];
+  /** All of them as SSE messages; built once for every reader that stands at the same place. */
+  frames(): Buffer;
+}
+
+export interface RecentEvent extends StoredEvent {
+  cursor: string;
+}
+
+/** A ring holds at least so many events, if they are small, and is cut when it reaches twice that … */
+const RING_EVENTS = 1024;
+/** … or so many bytes. */
+const RING_BYTES = 4 * 1024 * 1024;
+/** Above so many readers of one topic their wake-ups are gathered for a while, not only for a tick. */
+const CROWD = 50;
+const CROWD_DELAY_MS = 5;
+/** Of the time that waking a crowd takes, so much is left free for everything else. */
+const REST_RATIO = 2;
+
+interface RingEntry extends RecentEvent {
+  frame: string;
+}
+
+interface Topic {
+  readers: Set<() => void>;
+  /** Every event of the topic after this seq is in `entries`. */
+  base: number;
+  entries: RingEntry[];
+  /** About how much memory the entries hold. */
+  bytes: number;
+  chunk: { after: number; head: number; bytes: Buffer } | null;
+}
+
+interface OwnerTopics {
+  topics: Map<string, Topic>;
+  /** The seq up to which the rings are complete; null before the first publication. */
+  head: number | null;
+}
+
+export function createHub(): Hub {
+  const owners = new Map<string, OwnerTopics>();
+  const rung = new Set<Topic>();
+  let scheduled = false;
+  let lastFlushMs = 0;
+
+  function flush(): void {
+    scheduled = false;
+    const startedAt = performance.now();
+    const topics = [...rung];
+    rung.clear();
+    for (const topic of topics) for (const ring of topic.readers) ring();
+    lastFlushMs = performance.now() - startedAt;
+  }
+
+  function schedule(topic: Topic): void {
+    rung.add(topic);
+    if (scheduled) return;
+    scheduled = true;
+    if (topic.readers.size <= CROWD) setImmediate(flush);
+    else setTimeout(flush, Math.max(CROWD_DELAY_MS, lastFlushMs * REST_RATIO));
+  }
+
+  function topicOf(owner: string, key: string): Topic {
+    const own = owners.get(owner) ?? { topics: new Map(), head: null };
+    owners.set(owner, own);
+    const topic = own.topics.get(key) ?? {
+      readers: new Set(),
+      base: own.head ?? Infinity,
+      entries: [],
+      bytes: 0,
+      chunk: null,
+    };
+    own.topics.set(key, topic);
+    return topic;
+  }
+
+  return {
+    subscribe(owner, scope, ring) {
+      const key = topicKey(scope);
+      const topic = topicOf(owner, key);
+      topic.readers.add(ring);
+      return {
+        after(seq) {
+          const head = owners.get(owner)?.head ?? null;
+          if (head === null || seq < topic.base || seq > head) return null;
+          return recent(topic, seq, head);
+        },
+        close() {
+          topic.readers.delete(ring);
+          if (topic.readers.size > 0) return;
+          const own = owners.get(owner);
+          if (own?.topics.get(key) === topic) own.topics.delete(key);
+          if (own?.topics.size === 0) owners.delete(owner);
+        },
+      };
+    },
+
+    onCommitted(owner, _calls, { events, epoch, firstSeq }) {
+      const own = owners.get(owner);
+      const last = events.at(-1);
+      if (own === undefined || last === undefined) return;
+      // A reader is never given a ring with a hole in it: where a publication is missing, all begin anew.
+      if (own.head !== firstSeq - 1) for (const topic of own.topics.values()) restart(topic, firstSeq - 1);
+      own.head = last.seq;
+      for (const event of events) {
+        let entry: RingEntry | null = null;
+        for (const key of keysOf(event.taskId, event.rootId)) {
+          const topic = own.topics.get(key);
+          if (topic === undefined) continue;
+          entry ??= ringEntry(event, epoch);
+          push(topic, entry);
+          schedule(topic);
+        }
+      }
+    },
+  };
+}
+
+function topicKey(scope: Scope): string {
+  return scope.kind === 'log' ? 'log' : `${scope.kind} ${scope.taskId}`;
+}
+
+function keysOf(taskId: string, rootId: string): string[] {
+  return taskId === rootId ? ['log', `root ${rootId}`] : ['log', `root ${rootId}`, `child ${taskId}`];
+}
+
+function ringEntry(event: Committed['events'][number], epoch: string): RingEntry {
+  const { seq, taskId, rootId, type } = event;
+  const stored = { seq, taskId, rootId, type, json: eventJson(event) };
+  const cursor = formatCursor(epoch, seq);
+  return { ...stored, cursor, frame: eventFrame(cursor, stored) };
+}
+
+function restart(topic: Topic, base: number): void {
+  topic.base = base;
+  topic.entries = [];
+  topic.bytes = 0;
+  topic.chunk = null;
+}
+
+function push(topic: Topic, entry: RingEntry): void {
+  topic.entries.push(entry);
+  topic.bytes += entry.frame.length;
+  if (topic.bytes > RING_BYTES) restart(topic, entry.seq);
+  else if (topic.entries.length === 2 * RING_EVENTS) {
+    topic.entries = topic.entries.slice(-RING_EVENTS);
+    topic.base = (topic.entries[0]?.seq ?? 1) - 1;
+    topic.bytes = topic.entries.reduce((sum, { frame }) => sum + frame.length, 0);
+  }
+}
+
+function recent(topic: Topic, after: number, head: number): Recent {
+  const { entries } = topic;
+  let from = entries.length;
+  while (from > 0 && (entries[from - 1]?.seq ?? 0) > after) from--;
+  const events = entries.slice(from);
+  return {
+    head,
+    events,
+    frames() {
+      if (topic.chunk?.after === after && topic.chunk.head === head) return topic.chunk.bytes;
+      const bytes = Buffer.from(events.map(({ frame }) => frame).join(''));
+      topic.chunk = { after, head, bytes };
+      return bytes;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { KeyUse } from '../model/batch.ts';
+import { HoldfastError } from '../model/error.ts';
+
+/** Runs requests so that of those with one Idempotency-Key only one is under way. */
+export interface InProgress {
+  /** @throws HoldfastError `idempotency_in_progress` while an earlier request with the key is running */
+  run<T>(owner: string, idempotency: KeyUse | undefined, request: () => Promise<T>): Promise<T>;
+}
+
+export function createInProgress(): InProgress {
+  const running = new Set<string>();
+  return {
+    async run(owner, idempotency, request) {
+      if (idempotency === undefined) return request();
+      const id = JSON.stringify([owner, idempotency.key]);
+      if (running.has(id)) {
+        throw new HoldfastError(
+          'idempotency_in_progress',
+          'The first request with this Idempotency-Key is still running.',
+        );
+      }
+      running.add(id);
+      try {
+        return await request();
+      } finally {
+        running.delete(id);
+      }
+    },
+  };
+}

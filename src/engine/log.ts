@@ -1,0 +1,44 @@
+import type { VerbCall } from '../model/batch.ts';
+import { HoldfastError } from '../model/error.ts';
+import { type Committed, type Store, StoreError } from '../store/store.ts';
+
+/** Told of every commit of this process, at once and in the order of the commits. */
+export type CommitListener = (owner: string, calls: readonly VerbCall[], committed: Committed) => void;
+
+/** The one way in to the store's writes: what commits is published before its caller goes on. */
+export interface Log {
+  /** As `Store.commit`. @throws HoldfastError `storage_full`: nothing was written, and later it may be */
+  commit<const Calls extends readonly VerbCall[]>(owner: string, calls: Calls): Promise<Committed<Calls>>;
+}
+
+export interface LogOptions {
+  store: Store;
+  /** Called with each commit, in this order; they must not throw. */
+  listeners: readonly CommitListener[];
+  /** Calls to be made right behind others, in the same transaction. */
+  follow(owner: string, calls: readonly VerbCall[]): VerbCall[];
+  /**
+   * Called when the store cannot write any more: the process must end, for what it holds in memory is no longer what is
+   * on disk.
+   */
+  onFatal(error: StoreError): void;
+}
+
+export function createLog({ store, listeners, follow, onFatal }: LogOptions): Log {
+  return {
+    async commit(owner, calls) {
+      const more = follow(owner, calls);
+      const all: readonly VerbCall[] = more.length === 0 ? calls : [...calls, ...more];
+      try {
+        const committed = await store.commit(owner, all);
+        for (const listener of listeners) listener(owner, all, committed);
+        // The caller's outcomes come first, in the order of its calls.
+        return committed as Committed<typeof calls>;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        if (error.code === 'storage_failed') onFatal(error);
+        throw new HoldfastError('storage_full', 'Nothing can be stored at the moment.');
+      }
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { isTerminal } from '../model/task.ts';
+import type { Store, StoredEvent } from '../store/store.ts';
+import type { Hub } from './hub.ts';
+import { cursorAt, type Position, type Subject } from './position.ts';
+
+/** A stretch of a log as one JSON answer. @see docs/protocol.md §5.6 */
+export interface EventsPage {
+  /** Each the event's JSON text, with its `id`. */
+  events: string[];
+  /** The last place that was read, whether or not something there passed. */
+  cursor: string;
+  caughtUp: boolean;
+  /** The end of the stream is in this page or before it. */
+  done: boolean;
+}
+
+export interface PageRequest {
+  owner: string;
+  subject: Subject;
+  position: Position;
+  passes: (type: string) => boolean;
+  limit: number;
+  /** How long to wait for a first event that passes. */
+  waitMs: number;
+  signal: AbortSignal;
+}
+
+const MAX_PAGE_BYTES = 1024 * 1024;
+
+/** Reads a page, and waits for something to put into it if there is nothing yet. */
+export async function readEventsPage(store: Store, hub: Hub, request: PageRequest): Promise<EventsPage> {
+  const deadline = performance.now() + request.waitMs;
+  const bell = createBell();
+  const subscription = hub.subscribe(request.owner, request.subject.scope, bell.ring);
+  try {
+    let page = await collect(store, request);
+    while (page.events.length === 0 && !page.done && !request.signal.aborted) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) break;
+      await bell.wait(leftMs, request.signal);
+      page = await collect(store, { ...request, position: page.position });
+    }
+    return {
+      events: page.events,
+      cursor: cursorOf(store, request.owner, page.position),
+      caughtUp: page.caughtUp,
+      done: page.done,
+    };
+  } finally {
+    subscription.close();
+  }
+}
+
+async function collect(store: Store, request: PageRequest) {
+  const { owner, subject, passes } = request;
+  let { position } = request;
+  const events: string[] = [];
+  let bytes = 0;
+  const task = subject.task === null ? null : store.task(owner, subject.task.id);
+  const log = store.log(owner);
+  for (;;) {
+    const upTo = position.until ?? log.head;
+    const { events: read, scannedTo } = store.readEvents(owner, {
+      scope: subject.scope,
+      after: position.seq,
+      upTo,
+      unfinishedAt: position.until,
+      limit: request.limit,
+    });
+    for (const event of read) {
+      if (passes(event.type)) {
+        const text = withId(cursorAt(log, { seq: event.seq, until: position.until }), event);
+        const full = events.length === request.limit || bytes + text.length > MAX_PAGE_BYTES;
+        if (full && events.length > 0) return { events, position, caughtUp: false, done: false };
+        events.push(text);
+        bytes += text.length;
+      }
+      position = { ...position, seq: event.seq };
+    }
+    position = { ...position, seq: scannedTo };
+    if (position.until !== null && scannedTo >= position.until) position = { seq: scannedTo, until: null };
+    if (position.until === null && position.seq >= log.head) {
+      const done = task !== null && isTerminal(task.status) && position.seq >= task.lastSeq;
+      return { events, position, caughtUp: true, done };
+    }
+    await nextTick();
+  }
+}
+
+function cursorOf(store: Store, owner: string, position: Position): string {
+  return cursorAt(store.log(owner), position);
+}
+
+function withId(cursor: string, event: StoredEvent): string {
+  return `{"id":"${cursor}",${event.json.slice(1)}`;
+}
+
+function nextTick(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Keeps a ring that nobody was waiting for. */
+function createBell() {
+  let rung = false;
+  let wake: (() => void) | null = null;
+  return {
+    ring() {
+      rung = true;
+      wake?.();
+    },
+    wait(ms: number, signal: AbortSignal): Promise<void> {
+      return new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', done);
+          wake = null;
+          rung = false;
+          resolve();
+        };
+        const timer = setTimeout(done, ms);
+        signal.addEventListener('abort', done);
+        wake = done;
+        if (rung) done();
+      });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { KeyUse } from '../model/batch.ts';
+import { HoldfastError } from '../model/error.ts';
+import type { Json } from '../model/json.ts';
+import { type Answers, type Question, toQuestion } from '../model/question.ts';
+import type { Outcome, QuestionResult } from '../model/verb.ts';
+import type { QuestionFilter, Store } from '../store/store.ts';
+import type { InProgress } from './in-progress.ts';
+import type { Log } from './log.ts';
+import { cursorAt } from './position.ts';
+import { unwrap } from './refusal.ts';
+import type { Read, Written } from './tasks.ts';
+
+/** What clients do with questions. First answer wins. @see docs/protocol.md §6 */
+export interface Questions {
+  /** @throws HoldfastError `not_found` */
+  get(owner: string, id: string): Read<{ question: Question }>;
+  /** Oldest first. */
+  list(owner: string, filter: QuestionFilter): Read<{ questions: Question[] }>;
+  /** @throws HoldfastError `not_found`, `question_resolved`, `invalid_answer`, and those of idempotency and storage */
+  answer(
+    owner: string,
+    id: string,
+    given: { answers: Answers } | { answer: Json },
+    resolvedBy: string,
+    idempotency?: KeyUse,
+  ): Promise<Written<{ question: Question }>>;
+  /** @throws HoldfastError `not_found`, `question_resolved`, and those of idempotency and storage */
+  decline(
+    owner: string,
+    id: string,
+    reason: string | null,
+    resolvedBy: string,
+    idempotency?: KeyUse,
+  ): Promise<Written<{ question: Question }>>;
+}
+
+export interface QuestionsDependencies {
+  store: Store;
+  log: Log;
+  inProgress: InProgress;
+}
+
+export function createQuestions({ store, log, inProgress }: QuestionsDependencies): Questions {
+  function headCursor(owner: string): string {
+    const state = store.log(owner);
+    return cursorAt(state, { seq: state.head, until: null });
+  }
+
+  function written(owner: string, outcome: Outcome<QuestionResult>): Written<{ question: Question }> {
+    const { result, replayed } = unwrap(outcome, store.log(owner));
+    return { question: toQuestion(result.question), replayed, cursor: headCursor(owner) };
+  }
+
+  return {
+    get(owner, id) {
+      return store.snapshot(() => {
+        const question = store.question(owner, id);
+        if (question === null) throw new HoldfastError('not_found', 'There is no such question.');
+        return { question: toQuestion(question), cursor: headCursor(owner) };
+      });
+    },
+
+    list(owner, filter) {
+      return store.snapshot(() => ({
+        questions: store.listQuestions(owner, filter).map(toQuestion),
+        cursor: headCursor(owner),
+      }));
+    },
+
+    answer(owner, questionId, given, resolvedBy, idempotency) {
+      const args = { questionId, given, resolvedBy };
+      return inProgress.run(owner, idempotency, async () => {
+        const call = { verb: 'answerQuestion', args, ...(idempotency && { idempotency }) } as const;
+        const { outcomes } = await log.commit(owner, [call]);
+        return written(owner, outcomes[0]);
+      });
+    },
+
+    decline(owner, questionId, reason, resolvedBy, idempotency) {
+      const args = { questionId, reason, resolvedBy };
+      return inProgress.run(owner, idempotency, async () => {
+        const call = { verb: 'declineQuestion', args, ...(idempotency && { idempotency }) } as const;
+        const { outcomes } = await log.commit(owner, [call]);
+        return written(owner, outcomes[0]);
+      });
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { StartPoint } from '../model/cursor.ts';
+import type { Store } from '../store/store.ts';
+import type { Hub } from './hub.ts';
+import { type EventsPage, type PageRequest, readEventsPage } from './pages.ts';
+import { cursorAt, type Position, type Start, type Subject, startOf, taskSubject } from './position.ts';
+import { openTail, type Sink, type Tail, type TailRequest } from './tail.ts';
+import type { Tasks } from './tasks.ts';
+
+/** Reading an owner's log from a place on, live or by the page. @see docs/protocol.md §5 */
+export interface Streams {
+  /** What a task's stream is about. @throws HoldfastError `not_found` */
+  ofTask(owner: string, taskId: string): Subject;
+  ofOwner(): Subject;
+  startOf(owner: string, subject: Subject, asked: StartPoint | null): Start;
+  cursorAt(owner: string, position: Position): string;
+  open(request: TailRequest, sink: Sink): Tail;
+  page(request: PageRequest): Promise<EventsPage>;
+}
+
+export function createStreams(store: Store, hub: Hub, tasks: Tasks): Streams {
+  return {
+    ofTask: (owner, taskId) => taskSubject(tasks.record(owner, taskId)),
+    ofOwner: () => ({ scope: { kind: 'log' }, task: null }),
+    startOf: (owner, subject, asked) => store.snapshot(() => startOf(store, owner, subject, asked)),
+    cursorAt: (owner, position) => cursorAt(store.log(owner), position),
+    open: (request, sink) => openTail(store, hub, request, sink),
+    page: (request) => readEventsPage(store, hub, request),
+  };
+}

@@ -1,0 +1,179 @@
+import type { ResetReason } from '../model/error.ts';
+import { isTerminal } from '../model/task.ts';
+import type { Store, StoredEvent } from '../store/store.ts';
+import { eventFrame } from './frame.ts';
+import type { Hub } from './hub.ts';
+import { cursorAt, freshPosition, isExpired, type Position, type Start, type Subject } from './position.ts';
+
+/** What a tail tells its reader. Every `send` returns false when the reader must first take what it has: then call `resume`. */
+export interface Sink {
+  /** Log events, framed. @param cursor that of the last of them */
+  frames(bytes: Buffer | string): boolean;
+  /** All that was on disk when the tail was opened has been sent. */
+  caughtUp(cursor: string): boolean;
+  /** A hole that cannot be told. The tail goes on after it from `resumeAfter`. */
+  reset(reason: ResetReason, resumeAfter: string): boolean;
+  /** Finished for good. Nothing follows. */
+  end(cursor: string): void;
+}
+
+export interface TailRequest {
+  owner: string;
+  subject: Subject;
+  start: Exclude<Start, { kind: 'over' }>;
+  /** Null passes every type. */
+  passes: ((type: string) => boolean) | null;
+  /** Frames an event where the common form does not serve; null for the common one. */
+  frame: ((cursor: string, event: StoredEvent) => string) | null;
+}
+
+/** Catches up from the store, then follows the hub: one loop, so there is no seam to lose an event in. */
+export interface Tail {
+  /** The reader can take more. */
+  resume(): void;
+  /** The place up to which everything was sent or filtered out; null when no event moved it since it was last told. */
+  movedCursor(): string | null;
+  close(): void;
+}
+
+const PAGE_EVENTS = 200;
+
+export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sink): Tail {
+  const { owner, passes, frame } = request;
+  let { subject } = request;
+  let position: Position = request.start.position;
+  /** The seq that the reader's own cursor stands at. */
+  let told = position.seq;
+  let log = store.log(owner);
+  /** The seq of the task's terminal event; null while it has none. */
+  let endsAt = endOf(subject);
+  const openedAt = log.head;
+  let caughtUp = false;
+  let blocked = false;
+  let closed = false;
+  let yielding = false;
+
+  const subscription = hub.subscribe(owner, subject.scope, pump);
+
+  /** Sends until nothing is left, the reader is full, or a page of the store was sent; then lets others run. */
+  function pump(): void {
+    if (closed || blocked || yielding) return;
+    const recent = position.until === null ? subscription.after(position.seq) : null;
+    if (recent === null) {
+      readPage();
+      return;
+    }
+    const common = passes === null && frame === null && recent.events.length > 0;
+    send(common ? recent.frames() : framed(recent.events, ({ cursor }) => cursor));
+    move(recent.events, recent.head);
+    settle();
+  }
+
+  function readPage(): void {
+    log = store.log(owner);
+    if (refuseExpired()) return;
+    const { seq, until } = position;
+    const upTo = until ?? log.head;
+    const page = store.readEvents(owner, {
+      scope: subject.scope,
+      after: seq,
+      upTo,
+      unfinishedAt: until,
+      limit: PAGE_EVENTS,
+    });
+    send(framed(page.events, (event) => cursorAt(log, { seq: event.seq, until })));
+    move(page.events, page.scannedTo);
+    const more = page.scannedTo < upTo || until !== null;
+    if (until !== null && page.scannedTo >= until) position = { seq: page.scannedTo, until: null };
+    settle();
+    if (!more || closed || blocked) return;
+    yielding = true;
+    setImmediate(() => {
+      yielding = false;
+      pump();
+    });
+  }
+
+  function framed<E extends StoredEvent>(events: readonly E[], cursorOf: (event: E) => string): string {
+    const wanted = passes === null ? events : events.filter(({ type }) => passes(type));
+    const write = frame ?? eventFrame;
+    return wanted.map((event) => write(cursorOf(event), event)).join('');
+  }
+
+  function send(bytes: Buffer | string): void {
+    if (bytes.length > 0) blocked = !sink.frames(bytes);
+  }
+
+  function move(events: readonly StoredEvent[], scannedTo: number): void {
+    told = events.findLast(({ type }) => passes === null || passes(type))?.seq ?? told;
+    position = { ...position, seq: scannedTo };
+    const { task } = subject;
+    const last = events.findLast((event) => event.taskId === task?.id && isLast(event));
+    if (task !== null && last !== undefined) endsAt = last.seq;
+  }
+
+  /** After each stretch: the end, or the news that the reader has caught up. */
+  function settle(): void {
+    if (closed) return;
+    if (endsAt !== null && position.seq >= endsAt) {
+      sink.end(cursorAt(store.log(owner), { seq: endsAt, until: null }));
+      close();
+      return;
+    }
+    if (caughtUp || position.until !== null || position.seq < openedAt) return;
+    caughtUp = true;
+    told = position.seq;
+    blocked = !sink.caughtUp(currentCursor()) || blocked;
+  }
+
+  /** Tells of a hole, if pruning has made one between the reader's place and what is left. */
+  function refuseExpired(): boolean {
+    if (subject.task !== null) subject = { ...subject, task: store.task(owner, subject.task.id) ?? subject.task };
+    endsAt = endOf(subject);
+    if (!isExpired(subject, log, position)) return false;
+    restart('expired', freshPosition(store, owner, subject));
+    return true;
+  }
+
+  function restart(reason: ResetReason, from: Position): void {
+    position = from;
+    told = from.seq;
+    blocked = !sink.reset(reason, currentCursor());
+    settle();
+    if (!blocked) setImmediate(pump);
+  }
+
+  function currentCursor(): string {
+    log = store.log(owner);
+    return cursorAt(log, position);
+  }
+
+  function close(): void {
+    closed = true;
+    subscription.close();
+  }
+
+  if (request.start.kind === 'reset') restart(request.start.reason, position);
+  else pump();
+
+  return {
+    resume() {
+      blocked = false;
+      pump();
+    },
+    movedCursor() {
+      if (closed || position.until !== null || position.seq <= told) return null;
+      told = position.seq;
+      return currentCursor();
+    },
+    close,
+  };
+}
+
+function endOf({ task }: Subject): number | null {
+  return task !== null && isTerminal(task.status) ? task.lastSeq : null;
+}
+
+function isLast({ type }: StoredEvent): boolean {
+  return type === 'task.completed' || type === 'task.failed' || type === 'task.cancelled';
+}

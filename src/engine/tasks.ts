@@ -1,0 +1,137 @@
+import { uuidv7obj } from 'uuidv7';
+import type { KeyUse } from '../model/batch.ts';
+import { HoldfastError } from '../model/error.ts';
+import { formatId } from '../model/id.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { isTerminal, type Task, type TaskRecord, toTask } from '../model/task.ts';
+import type { Store, TaskFilter } from '../store/store.ts';
+import type { Pool } from '../worker/pool.ts';
+import type { Hub } from './hub.ts';
+import type { InProgress } from './in-progress.ts';
+import type { Log } from './log.ts';
+import { cursorAt, taskSubject } from './position.ts';
+import { unwrap } from './refusal.ts';
+
+/** What clients do with tasks. Every answer carries `cursor`: a stream from there misses no later change. */
+export interface Tasks {
+  /**
+   * Puts a task in the queue once its input has been checked by its agent.
+   *
+   * @throws HoldfastError `unknown_agent`, `invalid_input`, `overloaded`, `idempotency_mismatch`, `idempotency_in_progress`, `storage_full`
+   */
+  create(owner: string, request: CreateTaskRequest, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
+  /** @throws HoldfastError `not_found` */
+  get(owner: string, id: string): Read<{ task: Task }>;
+  /** The stored task, for those who read its events. @throws HoldfastError `not_found` */
+  record(owner: string, id: string): TaskRecord;
+  list(owner: string, filter: TaskFilter): Read<{ tasks: Task[] }>;
+  /** @throws HoldfastError `not_found`, `task_finished`, and those of idempotency and storage */
+  cancel(owner: string, id: string, reason: string | null, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
+  /** Waits until the task is terminal or waiting, but no longer than `waitMs` and the signal. @throws HoldfastError `not_found` */
+  settled(owner: string, id: string, waitMs: number, signal: AbortSignal): Promise<Read<{ task: Task }>>;
+}
+
+export type Read<T> = T & { cursor: string };
+/** `replayed`: it had been done before, by an equal request. */
+export type Written<T> = T & { cursor: string; replayed: boolean };
+
+export interface CreateTaskRequest {
+  agent: string;
+  input: Json;
+  metadata: JsonObject;
+  timeoutMs: number;
+  /** −100 to 100, higher first. */
+  priority: number;
+  concurrencyKey: string | null;
+}
+
+export interface TasksDependencies {
+  store: Store;
+  log: Log;
+  hub: Hub;
+  pool: Pool;
+  inProgress: InProgress;
+}
+
+export function createTasks({ store, log, hub, pool, inProgress }: TasksDependencies): Tasks {
+  function record(owner: string, id: string): TaskRecord {
+    const task = store.task(owner, id);
+    if (task === null) throw new HoldfastError('not_found', 'There is no such task.');
+    return task;
+  }
+
+  function get(owner: string, id: string): Read<{ task: Task }> {
+    return store.snapshot(() => shown(owner, record(owner, id)));
+  }
+
+  function shown(owner: string, task: TaskRecord): Read<{ task: Task }> {
+    const state = store.log(owner);
+    const mint = (seq: number) => cursorAt(state, { seq, until: null });
+    return { task: toTask(task, mint), cursor: mint(state.head) };
+  }
+
+  async function checkInput({ agent, input }: CreateTaskRequest): Promise<void> {
+    if (!pool.agents.some(({ name }) => name === agent)) {
+      throw new HoldfastError('unknown_agent', `There is no agent "${agent}".`);
+    }
+    const errors = await pool.validate(agent, input);
+    if (errors !== null) throw new HoldfastError('invalid_input', 'The agent refuses this input.', { errors });
+  }
+
+  return {
+    get,
+    record,
+
+    create(owner, request, idempotency) {
+      return inProgress.run(owner, idempotency, async () => {
+        await checkInput(request);
+        const args = { ...request, taskId: formatId('task', uuidv7obj().bytes) };
+        const call = { verb: 'createTask', args, ...(idempotency && { idempotency }) } as const;
+        const { outcomes } = await log.commit(owner, [call]);
+        const { result, replayed } = unwrap(outcomes[0], store.log(owner));
+        return { ...shown(owner, result.task), replayed };
+      });
+    },
+
+    list(owner, filter) {
+      return store.snapshot(() => {
+        const state = store.log(owner);
+        const mint = (seq: number) => cursorAt(state, { seq, until: null });
+        return { tasks: store.listTasks(owner, filter).map((task) => toTask(task, mint)), cursor: mint(state.head) };
+      });
+    },
+
+    cancel(owner, id, reason, idempotency) {
+      return inProgress.run(owner, idempotency, async () => {
+        const call = { verb: 'cancelTask', args: { taskId: id, reason }, ...(idempotency && { idempotency }) } as const;
+        const { outcomes } = await log.commit(owner, [call]);
+        const { result, replayed } = unwrap(outcomes[0], store.log(owner));
+        return { ...shown(owner, result.task), replayed };
+      });
+    },
+
+    settled(owner, id, waitMs, signal) {
+      const task = record(owner, id);
+      return new Promise((resolve, reject) => {
+        const isSettled = () => {
+          const { status } = record(owner, id);
+          return isTerminal(status) || status === 'waiting';
+        };
+        const finish = () => {
+          clearTimeout(timer);
+          subscription.close();
+          signal.removeEventListener('abort', finish);
+          try {
+            resolve(get(owner, id));
+          } catch (error) {
+            reject(error);
+          }
+        };
+        const subscription = hub.subscribe(owner, taskSubject(task).scope, () => isSettled() && finish());
+        const timer = setTimeout(finish, waitMs);
+        signal.addEventListener('abort', finish);
+        if (signal.aborted || isSettled()) finish();
+      });
+    },
+  };
+}

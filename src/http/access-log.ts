@@ -1,0 +1,26 @@
+import type { MiddlewareHandler } from 'hono';
+import { matchedRoutes } from 'hono/route';
+import type { Logger } from 'pino';
+import type { Metrics } from './metrics.ts';
+import type { HttpContext, HttpEnv } from './operation.ts';
+
+/** Logs and counts every request when its handler is done. Query strings, where tokens may stand, are not logged. */
+export function accessLog(logger: Logger, { requests, duration }: Metrics): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const startedAt = performance.now();
+    await next();
+    const ms = performance.now() - startedAt;
+    const { method, path } = c.req;
+    const { status } = c.res;
+    const route = routeOf(c);
+    requests.inc({ route, method, status });
+    if (!c.get('untimed')) duration.observe({ route, method }, ms / 1000);
+    logger.info({ requestId: c.get('requestId'), method, path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+  };
+}
+
+/** The pattern that the path matched, so that ids make no time series of their own. */
+function routeOf(c: HttpContext): string {
+  const pattern = matchedRoutes(c).at(-1)?.path ?? '/*';
+  return pattern === '/*' ? 'none' : pattern;
+}

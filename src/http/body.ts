@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { HoldfastError } from '../model/error.ts';
+import { isDeeperThan, type Json, type JsonObject, MAX_JSON_DEPTH } from '../model/json.ts';
+import { invalid } from './issues.ts';
+import type { HttpContext } from './operation.ts';
+
+const MAX_BODY_BYTES = 256 * 1024;
+
+/** Any JSON value. Taken as it came, so that every key and every character of it survives. */
+export const anyJson = z.custom<Json>((value) => value !== undefined, 'A value is required.');
+
+export const anyJsonObject = z
+  .custom<JsonObject>(isJsonObject, 'Invalid input: expected object')
+  .meta({ type: 'object', additionalProperties: true });
+
+/** Text that goes into a column of its own, where neither NUL nor half a surrogate pair can be kept. */
+export const plainText = z
+  .string()
+  .refine((text) => !/[\0\p{Surrogate}]/u.test(text), 'No NUL and no lone surrogate is allowed here.');
+
+export interface Body<T> {
+  /** What the schema made of it. */
+  body: T;
+  /** As it was sent; `{}` for an optional body that was not. */
+  json: Json;
+}
+
+/**
+ * Reads and checks the body of a request, in the order of the protocol: its media type, its size, its form.
+ *
+ * @throws HoldfastError `unsupported_media_type`, `payload_too_large`, `invalid_request`
+ * @see docs/protocol.md §2
+ */
+export async function readBody<Schema extends z.ZodType>(
+  c: HttpContext,
+  { schema, required }: { schema: Schema; required: boolean },
+): Promise<Body<z.output<Schema>>> {
+  const type = c.req.header('Content-Type');
+  if (type !== undefined && !isJsonType(type))
+    throw new HoldfastError('unsupported_media_type', 'Send application/json, in UTF-8.');
+  if (!/^(identity)?$/i.test(c.req.header('Content-Encoding') ?? '')) {
+    throw new HoldfastError('unsupported_media_type', 'Send the body without a content encoding.');
+  }
+  const bytes = await readBytes(c);
+  if (bytes.length > 0 && type === undefined) {
+    throw new HoldfastError('unsupported_media_type', 'The Content-Type is missing: send application/json.');
+  }
+  const json = bytes.length === 0 && !required ? {} : parseJson(bytes);
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw invalid('body', parsed.error);
+  return { body: parsed.data, json };
+}
+
+/** Counts what arrives and stops at the limit, however the body is framed. */
+async function readBytes(c: HttpContext): Promise<Buffer> {
+  const declared = Number(c.req.header('Content-Length') ?? 0);
+  if (declared > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = c.req.raw.body?.getReader();
+  while (reader !== undefined) {
+    const { done, value } = await reader.read().catch(cutOff);
+    if (done) break;
+    size += value.byteLength;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(value);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function cutOff(): never {
+  throw new HoldfastError('invalid_request', 'The body ended before it was complete.');
+}
+
+function tooLarge(): HoldfastError {
+  return new HoldfastError('payload_too_large', `A body may have ${MAX_BODY_BYTES} bytes.`);
+}
+
+/** `application/json`, with no other charset than UTF-8; further parameters do not matter. */
+function isJsonType(contentType: string): boolean {
+  const [type = '', ...parameters] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const charsets = parameters.filter((parameter) => parameter.startsWith('charset='));
+  return type === 'application/json' && charsets.every((charset) => /^charset="?utf-?8"?$/.test(charset));
+}
+
+function parseJson(bytes: Uint8Array): Json {
+  let json: Json;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    const message = bytes.length === 0 ? 'A JSON body is required.' : 'The body is not JSON in UTF-8.';
+    throw new HoldfastError('invalid_request', message, { errors: [{ path: '', message }] });
+  }
+  if (isDeeperThan(json, MAX_JSON_DEPTH)) {
+    const message = `Arrays and objects may nest ${MAX_JSON_DEPTH} deep.`;
+    throw new HoldfastError('invalid_request', message, { errors: [{ path: '', message }] });
+  }
+  return json;
+}
+
+function isJsonObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

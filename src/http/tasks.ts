@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { CreateTaskRequest, Tasks } from '../engine/tasks.ts';
+import { utf8Bytes } from '../model/json.ts';
+import { DEFAULT_TASK_TIMEOUT_MS, isTerminal, TASK_STATUSES, type Task } from '../model/task.ts';
+import { anyJson, anyJsonObject, plainText, readBody } from './body.ts';
+import { markReplayed, readKey } from './idempotency.ts';
+import { type HttpContext, type Operation, type OwnerOf, ref, sendRead } from './operation.ts';
+import { pageOf, pageParameters, pageRange, toPage } from './paging.ts';
+import { pathId } from './path-id.ts';
+import { noQuery, once, readQuery, waitQuery } from './query.ts';
+
+const MAX_METADATA_BYTES = 16 * 1024;
+const MAX_TIMEOUT_MS = 30 * 24 * 60 * 60_000;
+const UNFINISHED = ['queued', 'running', 'waiting'] as const;
+
+const agentName = z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/);
+
+const createBody = {
+  schema: z.strictObject({
+    agent: agentName,
+    input: anyJson.default(null),
+    metadata: anyJsonObject
+      .refine(
+        (metadata) => utf8Bytes(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
+        'Metadata may have 16 KiB of JSON.',
+      )
+      .default({}),
+    timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).default(DEFAULT_TASK_TIMEOUT_MS),
+    priority: z.int().min(-100).max(100).default(0),
+    concurrencyKey: plainText.min(1).max(255).nullable().default(null),
+  }) satisfies z.ZodType<CreateTaskRequest>,
+  required: true,
+};
+
+const cancelBody = {
+  schema: z.strictObject({ reason: plainText.max(1000).nullable().default(null) }),
+  required: false,
+};
+
+const listQuery = z.strictObject({
+  status: z.array(z.enum([...TASK_STATUSES, 'unfinished'])).optional(),
+  agent: once(agentName.optional()),
+  order: once(z.enum(['asc', 'desc']).default('desc')),
+  ...pageParameters,
+});
+
+/** @see docs/protocol.md §4 */
+export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
+  async function settled(c: HttpContext, id: string, waitSeconds: number) {
+    if (waitSeconds === 0) return tasks.get(owner(c), id);
+    c.set('untimed', true);
+    return tasks.settled(owner(c), id, waitSeconds * 1000, c.req.raw.signal);
+  }
+
+  return [
+    {
+      id: 'createTask',
+      method: 'post',
+      path: '/v1/tasks',
+      summary: 'Asks an agent for a piece of work',
+      query: waitQuery,
+      body: createBody,
+      idempotent: true,
+      answers: {
+        200: { description: 'With `wait`: the task, which has ended or waits.', schema: ref('Task') },
+        202: { description: 'The task is on disk; `Location` names it.', schema: ref('Task') },
+      },
+      errors: ['unknown_agent', 'invalid_input', 'overloaded', 'draining', 'storage_full'],
+      async handle(c) {
+        const { body, json } = await readBody(c, createBody);
+        const { wait } = readQuery(c, waitQuery);
+        const created = await tasks.create(owner(c), body, readKey(c, json));
+        markReplayed(c, created);
+        c.header('Location', `/v1/tasks/${created.task.id}`);
+        if (wait === undefined) return sendRead(c, created.task, created.cursor, 202);
+        const { task, cursor } = await settled(c, created.task.id, wait);
+        return sendRead(c, task, cursor, isSettled(task) ? 200 : 202);
+      },
+    },
+    {
+      id: 'listTasks',
+      method: 'get',
+      path: '/v1/tasks',
+      summary: 'Lists tasks, newest first',
+      query: listQuery,
+      answers: { 200: { description: 'A page of tasks.', schema: pageOf(ref('Task')) } },
+      errors: ['invalid_request'],
+      handle(c) {
+        const { status, agent, order, ...page } = readQuery(c, listQuery);
+        const kind = `tasks ${order}`;
+        const filter = {
+          order,
+          ...pageRange(page, kind, 'task'),
+          ...(status !== undefined && { status: expand(status) }),
+          ...(agent !== undefined && { agent }),
+        };
+        const { tasks: found, cursor } = tasks.list(owner(c), filter);
+        return sendRead(c, toPage(found, page.limit, kind), cursor);
+      },
+    },
+    {
+      id: 'getTask',
+      method: 'get',
+      path: '/v1/tasks/{taskId}',
+      summary: 'Shows a task, at once or when it has ended or waits',
+      query: waitQuery,
+      answers: { 200: { description: 'The task as it is now.', schema: ref('Task') } },
+      errors: ['invalid_request', 'not_found'],
+      async handle(c) {
+        const id = pathId(c, 'taskId', 'task');
+        const found = tasks.get(owner(c), id);
+        const { wait } = readQuery(c, waitQuery);
+        const { task, cursor } = wait === undefined ? found : await settled(c, id, wait);
+        return sendRead(c, task, cursor);
+      },
+    },
+    {
+      id: 'cancelTask',
+      method: 'post',
+      path: '/v1/tasks/{taskId}/cancel',
+      summary: 'Cancels a task with its questions and its children',
+      body: cancelBody,
+      idempotent: true,
+      answers: { 200: { description: 'The task, cancelled now or before.', schema: ref('Task') } },
+      errors: ['not_found', 'task_finished', 'storage_full'],
+      async handle(c) {
+        const id = pathId(c, 'taskId', 'task');
+        tasks.get(owner(c), id);
+        const { body, json } = await readBody(c, cancelBody);
+        readQuery(c, noQuery);
+        const cancelled = await tasks.cancel(owner(c), id, body.reason, readKey(c, json));
+        markReplayed(c, cancelled);
+        return sendRead(c, cancelled.task, cancelled.cursor);
+      },
+    },
+  ];
+}
+
+function isSettled({ status }: Task): boolean {
+  return isTerminal(status) || status === 'waiting';
+}
+
+function expand(statuses: readonly (Task['status'] | 'unfinished')[]): Task['status'][] {
+  return [...new Set(statuses.flatMap((status) => (status === 'unfinished' ? UNFINISHED : status)))];
+}

@@ -1,0 +1,45 @@
+import type { Logger } from 'pino';
+import { type Server, startServer } from './server.ts';
+import { openSqliteStore } from './store/sqlite/open.ts';
+
+export type {
+  AgentDefinition,
+  AskSpec,
+  ChildHandle,
+  ChildResult,
+  Reply,
+  StepHandle,
+  StepOptions,
+  TaskHandle,
+} from './model/agent.ts';
+export type { ItemSpec, OptionSpec } from './model/question.ts';
+export { defineAgent } from './worker/define-agent.ts';
+export type { Server };
+
+export interface HoldfastOptions {
+  /** Where the database lives; made if it is missing. One process at a time. */
+  dataDir: string;
+  /** `file:` URLs of the modules that export agents. */
+  agents: URL | URL[];
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Default 4747; 0 takes a free one. */
+  port?: number;
+  /** Threads that run agents, at least 2. Default: one for each core. */
+  workers?: number;
+  /** How long the events of ended tasks are kept; null keeps them for ever, which is the default. */
+  retentionMs?: number | null;
+  logger?: Logger;
+}
+
+/** Starts a server with its data in one directory. @throws Error with a text for people when it cannot start */
+export async function createHoldfast(options: HoldfastOptions): Promise<Server> {
+  const { dataDir, agents, ...rest } = options;
+  const store = await openSqliteStore({ dir: dataDir });
+  try {
+    return await startServer({ ...rest, store, agentModules: [agents].flat().map(({ href }) => href) });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

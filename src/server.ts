@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { type Logger, pino } from 'pino';
+import { createAgents } from './engine/agents.ts';
+import { createDispatcher } from './engine/dispatcher.ts';
+import { createHub } from './engine/hub.ts';
+import { createInProgress } from './engine/in-progress.ts';
+import { createLog } from './engine/log.ts';
+import { createQuestions } from './engine/questions.ts';
+import { createStreams } from './engine/streams.ts';
+import { createSweeper } from './engine/sweeper.ts';
+import { createTasks } from './engine/tasks.ts';
+import { createApp } from './http/app.ts';
+import { eventOperations } from './http/events.ts';
+import { createMetrics } from './http/metrics.ts';
+import { createOpenStreams } from './http/open-streams.ts';
+import { listen } from './http/server.ts';
+import type { Store } from './store/store.ts';
+import { createPool } from './worker/pool.ts';
+
+export interface ServerOptions {
+  store: Store;
+  /** `file:` URLs. */
+  agentModules: string[];
+  host?: string;
+  port?: number;
+  workers?: number;
+  /** Null keeps the events of ended tasks for ever. */
+  retentionMs?: number | null;
+  logger?: Logger;
+}
+
+export interface Server {
+  /** Where it listens, without a slash at the end. */
+  readonly url: string;
+  /** Ends streams with `bye drain`, lets running tasks come to rest for a few seconds, and closes the store. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_PORT = 4747;
+const LEAST_WORKERS = 2;
+/** How long tasks may run on before the process goes. */
+const DRAIN_MS = 3000;
+/** Without authentication there is one owner. */
+const OWNER = 'local';
+
+/** Builds the service over a store and begins to listen. Whoever opened the store closes it if this fails. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { store, agentModules, host = '127.0.0.1', port = DEFAULT_PORT, retentionMs = null } = options;
+  const size = Math.max(LEAST_WORKERS, options.workers ?? availableParallelism());
+  const logger = options.logger ?? pino({ level: 'silent' });
+  let stopping = false;
+
+  const hub = createHub();
+  const dispatcher = createDispatcher(store, fatal);
+  const sweeper = createSweeper(store, retentionMs);
+  const listeners = [hub.onCommitted, dispatcher.onCommitted, sweeper.onCommitted];
+  const log = createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal });
+  const pool = await createPool({ size, agentModules, onReports: dispatcher.onReports, onLost: dispatcher.onLost });
+  const inProgress = createInProgress();
+  const tasks = createTasks({ store, log, hub, pool, inProgress });
+  const questions = createQuestions({ store, log, inProgress });
+  const streams = createStreams(store, hub, tasks);
+  const metrics = createMetrics();
+  const open = createOpenStreams((count) => metrics.streamsOpen.set(count));
+  const owner = () => OWNER;
+  const app = createApp({
+    tasks,
+    questions,
+    agents: createAgents(store),
+    events: eventOperations({ streams, open, owner }),
+    owner,
+    readiness: () => !stopping && pool.isHealthy(),
+    metrics,
+    logger,
+    version: packageVersion(),
+  });
+
+  /** What cannot be written can no longer be told truly: the process ends, having published nothing of it. */
+  function fatal(error: unknown): void {
+    logger.fatal({ err: error }, 'the process cannot go on');
+    process.exit(1);
+  }
+
+  try {
+    await store.describeAgents(pool.agents);
+    await dispatcher.start(log, pool);
+    sweeper.start(log);
+    const http = await listen(app, { host, port, logger });
+    return {
+      url: http.url,
+      async close() {
+        stopping = true;
+        sweeper.stop();
+        open.close('drain');
+        await Promise.all([http.close(), dispatcher.drain(DRAIN_MS)]);
+        await pool.stop();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    sweeper.stop();
+    await pool.stop();
+    throw error;
+  }
+}
+
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return version;
+}

@@ -1,0 +1,52 @@
+import type { Database } from 'better-sqlite3';
+import type { DueItem, StoreReads } from '../store.ts';
+
+/** Prepares what the loops ask for: what is due, what can be pruned, what a dead process left. All by partial indexes. */
+export function createDue(db: Database): Pick<StoreReads, 'due' | 'nextDueAt' | 'prunable' | 'orphans'> {
+  const questions = db.prepare<[number, number], { at: number; owner: string; questionId: string }>(
+    `select expires_at as at, log.owner, question.id as questionId from question join log on log.id = question.log
+      where status = 'pending' and expires_at is not null and expires_at <= ? order by expires_at limit ?`,
+  );
+  const timers = db.prepare<[number, number], { at: number; owner: string; taskId: string; key: string }>(
+    `select due_at as at, log.owner, task.id as taskId, timer.key from timer
+      join task on task.key = timer.task join log on log.id = task.log where due_at <= ? order by due_at limit ?`,
+  );
+  const deadlines = db.prepare<[number, number], { at: number; owner: string; taskId: string; fence: number; timeoutMs: number }>(
+    `select deadline_at as at, log.owner, task.id as taskId, fence, timeout_ms as timeoutMs
+      from task join log on log.id = task.log
+      where deadline_at is not null and deadline_at <= ? order by deadline_at limit ?`,
+  );
+  const next = db
+    .prepare<[], number | null>(
+      `select min(at) from (
+        select min(expires_at) as at from question where status = 'pending' and expires_at is not null
+        union all select min(due_at) from timer
+        union all select min(deadline_at) from task where deadline_at is not null)`,
+    )
+    .pluck();
+  const prunable = db.prepare<[number, number], { owner: string; taskId: string }>(
+    `select log.owner, task.id as taskId from task join log on log.id = task.log
+      where parent_id is null and finished_at is not null and task.pruned_seq < last_seq and finished_at < ?
+      order by finished_at limit ?`,
+  );
+  const orphans = db.prepare<[number], { owner: string; taskId: string; fence: number }>(
+    `select log.owner, task.id as taskId, fence from task join log on log.id = task.log
+      where status in ('running', 'waiting') limit ?`,
+  );
+  return {
+    due(now, limit) {
+      const items = [
+        ...questions.all(now, limit).map(({ at, ...item }) => ({ at, item: { kind: 'question', ...item } as const })),
+        ...timers.all(now, limit).map(({ at, ...item }) => ({ at, item: { kind: 'timer', ...item } as const })),
+        ...deadlines.all(now, limit).map(({ at, ...item }) => ({ at, item: { kind: 'deadline', ...item } as const })),
+      ];
+      return items
+        .sort((a, b) => a.at - b.at)
+        .slice(0, limit)
+        .map(({ item }): DueItem => item);
+    },
+    nextDueAt: () => next.get() ?? null,
+    prunable: (before, limit) => prunable.all(before, limit),
+    orphans: (limit) => orphans.all(limit),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { EventPage, EventQuery, Scope, StoredEvent } from '../store.ts';
+
+const MAX_ROWS = 200;
+const MAX_BYTES = 256 * 1024;
+const MAX_SEQS = 5_000;
+
+/** The text of `eventJson` in `model/event.ts`, byte for byte. */
+const EVENT_JSON = `'{"seq":' || e.seq || ',"type":"' || e.type || '","taskId":"' || t.id || '","conversationId":null,"at":"'
+  || strftime('%Y-%m-%dT%H:%M:%S', e.at / 1000, 'unixepoch') || '.' || substr(1000 + e.at % 1000, 2)
+  || 'Z","data":' || e.data || iif(e.step is null, '', ',"step":' || e.step) || '}'`;
+
+const SELECT = `select e.seq, t.id, t.root_id, e.type, ${EVENT_JSON} from event e join task t on t.key = e.task`;
+const RANGE = 'e.seq > @after and e.seq <= @upTo';
+/** A root's newest event is its end, once it has ended. */
+const UNFINISHED = `exists (select 1 from task r where r.key = e.root and (r.finished_at is null or r.last_seq > @unfinishedAt))`;
+const IN_ORDER = 'order by e.seq limit @limit';
+
+const PLACES: Record<Scope['kind'], string> = {
+  log: `e.log = (select id from log where owner = @owner) and ${RANGE}`,
+  root: `e.root = (${keyOf('@rootId')}) and ${RANGE}`,
+  child: `e.root = (${keyOf('@rootId')}) and e.task = (${keyOf('@taskId')}) and ${RANGE}`,
+};
+
+interface Parameters {
+  owner: string;
+  rootId: string | null;
+  taskId: string | null;
+  after: number;
+  upTo: number;
+  unfinishedAt: number | null;
+  limit: number;
+}
+
+type Row = [seq: number, taskId: string, rootId: string, type: string, json: string];
+
+/** Prepares the reading of pages of events, framed by the database itself. */
+export function createReadEvents(db: Database): (owner: string, query: EventQuery) => EventPage {
+  const prepare = (where: string) => db.prepare<[Parameters], Row>(`${SELECT} where ${where} ${IN_ORDER}`).raw();
+  const prepareBoth = (place: string) => ({ all: prepare(place), unfinished: prepare(`${place} and ${UNFINISHED}`) });
+  const statements = { log: prepareBoth(PLACES.log), root: prepareBoth(PLACES.root), child: prepareBoth(PLACES.child) };
+
+  return (owner, { scope, after, upTo, unfinishedAt, limit }) => {
+    const statement = statements[scope.kind][unfinishedAt === null ? 'all' : 'unfinished'];
+    const end = scope.kind === 'root' ? upTo : Math.min(upTo, after + MAX_SEQS);
+    const maxRows = Math.min(limit, MAX_ROWS);
+    const range = { after, upTo: end, unfinishedAt, limit: maxRows };
+    const events: StoredEvent[] = [];
+    let bytes = 0;
+    for (const [seq, taskId, rootId, type, json] of statement.iterate({ owner, ...ids(scope), ...range })) {
+      bytes += Buffer.byteLength(json);
+      if (bytes > MAX_BYTES && events.length > 0) return { events, scannedTo: lastSeq(events, after) };
+      events.push({ seq, taskId, rootId, type, json });
+    }
+    return { events, scannedTo: events.length < maxRows ? Math.max(after, end) : lastSeq(events, after) };
+  };
+}
+
+function ids(scope: Scope): { taskId: string | null; rootId: string | null } {
+  switch (scope.kind) {
+    case 'log':
+      return { taskId: null, rootId: null };
+    case 'root':
+      return { taskId: null, rootId: scope.taskId };
+    case 'child':
+      return { taskId: scope.taskId, rootId: scope.rootId };
+  }
+}
+
+function lastSeq(events: readonly StoredEvent[], after: number): number {
+  return events.at(-1)?.seq ?? after;
+}
+
+function keyOf(id: string): string {
+  return `select task.key from task join log on log.id = task.log where log.owner = @owner and task.id = ${id}`;
+}

@@ -1,0 +1,71 @@
+import type { Database } from 'better-sqlite3';
+import type { AgentDescription, LogState, StoreReads } from '../store.ts';
+import { createClaimable } from './claimable.ts';
+import { createDue } from './due.ts';
+import { createLists } from './lists.ts';
+import { createReadEvents } from './read-events.ts';
+import {
+  type AgentRow,
+  type QuestionRead,
+  SELECT_QUESTION,
+  SELECT_TASK,
+  type TaskRead,
+  toAgent,
+  toQuestion,
+  toTask,
+} from './rows.ts';
+
+/** Prepares all reads on a connection. Each is one or a few statements that run to their end before it returns. */
+export function createReads(db: Database, now: () => number): StoreReads {
+  const statements = prepare(db);
+  return {
+    ...createLists(db),
+    ...createDue(db),
+    readEvents: createReadEvents(db),
+    claimable: createClaimable(db),
+    now,
+    snapshot: (read) => db.transaction(read).deferred(),
+    task(owner, id) {
+      const row = statements.task.get(owner, id);
+      return row === undefined ? null : toTask(row);
+    },
+    question(owner, id) {
+      const row = statements.question.get(owner, id);
+      return row === undefined ? null : toQuestion(row);
+    },
+    log(owner) {
+      const row = statements.log.get(owner);
+      return row === undefined ? EMPTY_LOG : { ...row, epochs: JSON.parse(row.epochs) };
+    },
+    unfinishedFrom(owner) {
+      const firstSeq = statements.unfinished.get(owner);
+      return firstSeq === undefined ? null : firstSeq - 1;
+    },
+    agents: () => statements.agents.all().map(toAgent),
+  };
+}
+
+const EMPTY_LOG: LogState = { head: 0, prunedSeq: 0, epochs: [] };
+
+function prepare(db: Database) {
+  return {
+    task: db.prepare<[string, string], TaskRead>(`${SELECT_TASK} where log.owner = ? and task.id = ?`),
+    question: db.prepare<[string, string], QuestionRead>(`${SELECT_QUESTION} where log.owner = ? and question.id = ?`),
+    // One statement, so that the head and the epochs are of one moment.
+    log: db.prepare<[string], Omit<LogState, 'epochs'> & { epochs: string }>(
+      `select head, pruned_seq as prunedSeq,
+        (select json_group_array(json_object('epoch', epoch, 'firstSeq', first_seq) order by first_seq)
+          from log_epoch where log_epoch.log = log.id) as epochs
+        from log where owner = ?`,
+    ),
+    unfinished: db
+      .prepare<[string], number>(
+        `select first_seq from task where log = (select id from log where owner = ?)
+          and parent_id is null and finished_at is null order by first_seq limit 1`,
+      )
+      .pluck(),
+    agents: db.prepare<[], AgentRow>(
+      'select name, version, description, input_schema as inputSchema from agent order by name',
+    ),
+  };
+}

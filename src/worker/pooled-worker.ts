@@ -1,0 +1,166 @@
+import type { Worker } from 'node:worker_threads';
+import { HoldfastError, type Issue, type TaskError, taskError } from '../model/error.ts';
+import type { Json } from '../model/json.ts';
+import { errorMessage } from './error-message.ts';
+import { HeldCopies } from './held-copies.ts';
+import type { AgentSummary, Command, Report } from './protocol.ts';
+import { spawnThread } from './spawn-thread.ts';
+
+/** So many copies may run in a thread at once; those that wait count nothing. */
+export const SLOTS_PER_WORKER = 128;
+const HEARTBEAT_MS = 1000;
+/** Pings that may be under way in a thread that is merely busy. */
+const MAX_UNANSWERED_WHEN_HEALTHY = 2;
+/** Agents' modules have so long to load. */
+const START_TIMEOUT_MS = 60_000;
+const VALIDATION_TIMEOUT_MS = 2000;
+/** A thread that has been asked to stop is ended after this. */
+const STOP_GRACE_MS = 200;
+
+export interface PooledWorkerOptions {
+  agentModules: string[];
+  heapMb: number;
+  unresponsiveAfterMs: number;
+  onReady(agents: AgentSummary[]): void;
+  onReports(reports: Report[]): void;
+  /** Called once, when the thread is gone for whatever reason but {@link PooledWorker.stop}. */
+  onGone(copies: { taskId: string; fence: number }[], error: TaskError): void;
+}
+
+/** One thread as the main thread sees it: what it holds, whether it lives, and what became of it. */
+export class PooledWorker {
+  readonly #options: PooledWorkerOptions;
+  readonly #thread: Worker;
+  readonly #exited: Promise<void>;
+  readonly #copies = new HeldCopies();
+  readonly #validations = new Map<number, { resolve(issues: Issue[] | null): void; reject(error: Error): void }>();
+  #lastId = 0;
+  #status: 'starting' | 'up' | 'gone' = 'starting';
+  #error: TaskError | null = null;
+  /** Until it is up, a limit for that; from then on its heartbeat. */
+  #timer: NodeJS.Timeout;
+  #unanswered = 0;
+
+  constructor(options: PooledWorkerOptions) {
+    this.#options = options;
+    this.#thread = spawnThread({ agentModules: options.agentModules }, options.heapMb);
+    this.#thread.on('message', (reports: Report[]) => this.#receive(reports));
+    this.#thread.on('error', (error) => {
+      this.#error = deathOf(error);
+    });
+    this.#timer = setTimeout(() => this.#kill('The worker has not started in time.'), START_TIMEOUT_MS).unref();
+    this.#exited = new Promise((resolve) => {
+      this.#thread.once('exit', (code) => {
+        resolve();
+        this.#die(this.#error ?? taskError('worker_exited', `The worker exited with code ${code}.`));
+      });
+    });
+  }
+
+  get isUp(): boolean {
+    return this.#status === 'up';
+  }
+
+  get answers(): boolean {
+    return this.isUp && this.#unanswered <= MAX_UNANSWERED_WHEN_HEALTHY;
+  }
+
+  get freeSlots(): number {
+    return this.isUp ? Math.max(0, SLOTS_PER_WORKER - this.#copies.runningCount) : 0;
+  }
+
+  holds(taskId: string): boolean {
+    return this.#copies.has(taskId);
+  }
+
+  send(command: Command): void {
+    this.#copies.commanded(command);
+    this.#thread.postMessage([command]);
+  }
+
+  validate(agent: string, input: Json): Promise<Issue[] | null> {
+    const id = ++this.#lastId;
+    return new Promise<Issue[] | null>((resolve, reject) => {
+      setTimeout(() => reject(notValidated()), VALIDATION_TIMEOUT_MS).unref();
+      this.#validations.set(id, { resolve, reject });
+      this.send({ kind: 'validate', id, agent, input });
+    }).finally(() => this.#validations.delete(id));
+  }
+
+  /** Ends the thread, gently at first. */
+  async stop(): Promise<void> {
+    this.#leave();
+    this.#thread.postMessage([{ kind: 'stop' }] satisfies Command[]);
+    const timer = setTimeout(() => this.#thread.terminate(), STOP_GRACE_MS);
+    await this.#exited;
+    clearTimeout(timer);
+  }
+
+  #receive(reports: Report[]): void {
+    if (this.#status === 'gone') return;
+    const ofCopies = reports.filter((report) => !this.#take(report));
+    if (ofCopies.length > 0) this.#options.onReports(ofCopies);
+  }
+
+  /** Takes what is for the pool itself; false for what copies report. */
+  #take(report: Report): boolean {
+    switch (report.kind) {
+      case 'ready':
+        this.#status = 'up';
+        clearTimeout(this.#timer);
+        this.#timer = this.#startHeartbeat();
+        this.#options.onReady(report.agents);
+        return true;
+      case 'pong':
+        this.#unanswered = 0;
+        return true;
+      case 'validated':
+        this.#validations.get(report.id)?.resolve(report.issues);
+        return true;
+      default:
+        this.#copies.reported(report);
+        return false;
+    }
+  }
+
+  /** Counts beats, not time: a machine that was asleep, or a busy main thread, is no fault of the worker's. */
+  #startHeartbeat(): NodeJS.Timeout {
+    const { unresponsiveAfterMs } = this.#options;
+    const everyMs = Math.min(HEARTBEAT_MS, unresponsiveAfterMs / 2);
+    return setInterval(() => {
+      if (this.#unanswered * everyMs >= unresponsiveAfterMs) {
+        return this.#kill(`The worker has not answered for ${unresponsiveAfterMs} ms.`);
+      }
+      this.#unanswered++;
+      this.send({ kind: 'ping', id: ++this.#lastId });
+    }, everyMs).unref();
+  }
+
+  #kill(why: string): void {
+    this.#die(taskError('worker_unresponsive', why));
+    void this.#thread.terminate();
+  }
+
+  #die(error: TaskError): void {
+    if (this.#status === 'gone') return;
+    this.#leave();
+    this.#options.onGone(this.#copies.unfinished(), error);
+  }
+
+  #leave(): void {
+    this.#status = 'gone';
+    clearTimeout(this.#timer);
+    for (const { reject } of this.#validations.values()) reject(notValidated());
+  }
+}
+
+function deathOf(error: Error): TaskError {
+  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    return taskError('out_of_memory', 'The worker has used up its memory.');
+  }
+  return taskError('worker_exited', errorMessage(error));
+}
+
+function notValidated(): HoldfastError {
+  return new HoldfastError('overloaded', 'No worker could check the input in time.');
+}

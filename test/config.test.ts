@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ConfigError, OPTIONS, readConfig } from '../src/config.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+const dir = mkdtempSync(path.join(tmpdir(), 'holdfast-config-'));
+const first = path.join(dir, 'first.ts');
+const second = path.join(dir, 'second.mjs');
+for (const file of [first, second, path.join(dir, 'agents.py')]) writeFileSync(file, '');
+
+afterAll(() => rmSync(dir, { recursive: true }));
+
+describe('the configuration', () => {
+  test('has a default for every option', () => {
+    const config = readConfig({}, {});
+
+    expect(config).toEqual({
+      host: '127.0.0.1',
+      port: 4747,
+      dataDir: path.resolve('data'),
+      agents: [],
+      workers: Math.max(2, availableParallelism()),
+      retentionMs: 30 * DAY_MS,
+      logLevel: 'info',
+    });
+  });
+
+  test('is read from the environment', () => {
+    const config = readConfig(
+      {},
+      {
+        HOLDFAST_HOST: '0.0.0.0',
+        HOLDFAST_PORT: '0',
+        HOLDFAST_DATA: dir,
+        HOLDFAST_AGENTS: [first, second].join(path.delimiter),
+        HOLDFAST_WORKERS: '7',
+        HOLDFAST_RETENTION_DAYS: '0.5',
+        HOLDFAST_LOG_LEVEL: 'silent',
+      },
+    );
+
+    expect(config).toEqual({
+      host: '0.0.0.0',
+      port: 0,
+      dataDir: dir,
+      agents: [pathToFileURL(first), pathToFileURL(second)],
+      workers: 7,
+      retentionMs: DAY_MS / 2,
+      logLevel: 'silent',
+    });
+  });
+
+  test('prefers a flag to the variable, which is not even looked at', () => {
+    const config = readConfig({ port: ['0'], agents: [second] }, { HOLDFAST_PORT: 'nonsense', HOLDFAST_AGENTS: first });
+
+    expect(config.port).toBe(0);
+    expect(config.agents).toEqual([pathToFileURL(second)]);
+  });
+
+  test('takes an empty variable for an absent one', () => {
+    const config = readConfig({}, { HOLDFAST_PORT: '', HOLDFAST_AGENTS: '' });
+
+    expect(config.port).toBe(4747);
+    expect(config.agents).toEqual([]);
+  });
+
+  test('keeps events for good with a retention of 0 days', () => {
+    expect(readConfig({ retentionMs: ['0'] }, {}).retentionMs).toBeNull();
+  });
+
+  test.each([
+    [{ port: ['65536'] }, '--port: "65536" is not a whole number from 0 to 65535.'],
+    [{ port: ['4747.5'] }, '--port: "4747.5" is not a whole number from 0 to 65535.'],
+    [{ port: [''] }, '--port: "" is not a whole number from 0 to 65535.'],
+    [{ host: [' '] }, '--host: a value is needed.'],
+    [{ dataDir: [''] }, '--data: a value is needed.'],
+    [{ workers: ['1'] }, '--workers: "1" is not a whole number from 2 to 256.'],
+    [{ workers: ['1e1'] }, '--workers: "1e1" is not a whole number from 2 to 256.'],
+    [{ retentionMs: ['-1'] }, '--retention-days: "-1" is not a number from 0 to 36500.'],
+    [{ logLevel: ['loud'] }, '--log-level: "loud" is not one of trace, debug, info, warn, error, fatal, silent.'],
+    [
+      { agents: [path.join(dir, 'agents.py')] },
+      `--agents: "${path.join(dir, 'agents.py')}" does not end in .js, .mjs, .ts.`,
+    ],
+    [{ agents: [path.join(dir, 'none.ts')] }, `--agents: there is no file ${path.join(dir, 'none.ts')}.`],
+  ])('refuses %j', (flags, message) => {
+    expect(() => readConfig(flags, {})).toThrow(new ConfigError(message));
+  });
+
+  test('names the variable where the wrong value came from it', () => {
+    expect(() => readConfig({}, { HOLDFAST_WORKERS: 'many' })).toThrow(
+      new ConfigError('HOLDFAST_WORKERS: "many" is not a whole number from 2 to 256.'),
+    );
+  });
+});
+
+test('the table of options in the README is the one in the code', () => {
+  const rows = Object.values(OPTIONS).map(
+    ({ flag, value, env, description, ...option }) =>
+      `| \`${flag} <${value}>\` | \`${env}\` | ${option.default} | ${description} |`,
+  );
+
+  const readme = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
+
+  expect(readme.match(/^\| `--.*$/gm)).toEqual(rows);
+});

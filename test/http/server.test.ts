@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Operation } from '../../src/http/operation.ts';
+import { type HttpServer, listen } from '../../src/http/server.ts';
+import { createAppDouble } from './app-double.ts';
+
+const logger = pino({ level: 'silent' });
+const { app } = createAppDouble([hangingOperation()]);
+let server: HttpServer;
+
+beforeAll(async () => {
+  server = await listen(app, { host: '127.0.0.1', port: 0, logger });
+});
+afterAll(() => server.close());
+
+/** A response that begins and never ends by itself. */
+function hangingOperation(): Operation {
+  return {
+    id: 'hang',
+    method: 'get',
+    path: '/hang',
+    summary: 'Hangs',
+    answers: { 200: { description: 'Hangs.' } },
+    errors: [],
+    handle: (c) => c.body(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('begun')) })),
+  };
+}
+
+/** Sends bytes as they are and gives what came back until the server closed. */
+async function raw(bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.write(bytes);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString();
+}
+
+function problemIn(response: string): { status: number; code: string } {
+  expect(response).toContain('application/problem+json');
+  return JSON.parse(response.slice(response.indexOf('\r\n\r\n') + 4));
+}
+
+test('says where it listens', async () => {
+  const response = await fetch(`${server.url}/healthz`);
+
+  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(response.status).toBe(200);
+});
+
+test('rejects when the address is taken', async () => {
+  const port = Number(new URL(server.url).port);
+
+  await expect(listen(app, { host: '127.0.0.1', port, logger })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});
+
+test.each([
+  ['no HTTP at all', 'nonsense\r\n\r\n', 400],
+  ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+  ['two lengths', 'POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+  ['a URL longer than the headers may be', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+  ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a/b\r\nConnection: close\r\n\r\n', 400],
+  ['a target that is no path', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ['a backslash in the path', 'GET /v1\\tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ['a method for nothing here', 'TRACE /v1/tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
+  ['a malformed path', 'GET /v1/tasks/%zz%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+])('answers %s with a problem', async (_, bytes, status) => {
+  const response = await raw(bytes);
+
+  expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(problemIn(response).status).toBe(status);
+});
+
+test('takes HTTP/1.0 without a Host, as health checks of old balancers send it', async () => {
+  expect(await raw('GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('refuses a chunked body over the limit while it is still being sent', async () => {
+  const upload = request(`${server.url}/v1/tasks`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
+  });
+  upload.on('error', () => {});
+  upload.write(' '.repeat(300_000));
+
+  const [response] = await once(upload, 'response');
+  upload.destroy();
+
+  expect(response.statusCode).toBe(413);
+});
+
+test('keeps idle connections for longer than balancers do', async () => {
+  const call = request(`${server.url}/healthz`, { headers: { Connection: 'keep-alive' } }).end();
+
+  const [response] = await once(call, 'response');
+  response.resume();
+
+  expect(response.headers['keep-alive']).toBe('timeout=72');
+});
+
+test('survives clients that leave in the middle of anything', async () => {
+  for (const path of ['/hang', '/v1/tasks?limit=1', '/healthz']) {
+    const call = request(`${server.url}${path}`).end();
+    call.on('error', () => {});
+    if (path === '/hang') await once(call, 'response');
+    call.destroy();
+  }
+  const upload = request(`${server.url}/v1/tasks`, { method: 'POST', headers: { 'Content-Type': 'application/json' } });
+  upload.on('error', () => {});
+  upload.write('{"agent":');
+  await once(upload, 'socket');
+  upload.destroy();
+
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+});
+
+test('closes though connections idle, and cuts a response that does not end', async () => {
+  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger });
+  await (await fetch(`${closing.url}/healthz`)).text();
+  const call = request(`${closing.url}/hang`).end();
+  const [response] = await once(call, 'response');
+  const cut = new Promise((resolve) => response.on('error', resolve));
+  response.resume();
+
+  await closing.close(10);
+
+  expect(await cut).toMatchObject({ code: 'ECONNRESET' });
+  await expect(fetch(`${closing.url}/healthz`)).rejects.toThrow();
+});

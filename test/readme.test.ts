@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp, root, start, startServer, temporaryDirectory } from './cli/running-server.ts';
+
+const SESSION_LIMIT_MS = 60_000;
+const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+
+/** The code blocks with this info string, in their order. */
+function blocksOf(info: string): string[] {
+  return [...readme.matchAll(/^```(.+)\n([\s\S]*?)^```$/gm)]
+    .filter((match) => match[1] === info)
+    .map((match) => match[2] ?? '');
+}
+
+/** Lines of the README, typed into a terminal that reaches the server at `url`. */
+function type(lines: string[], url: string, cwd: string) {
+  return start('bash', ['-c', lines.join('\n').replaceAll('http://127.0.0.1:4747', url)], cwd);
+}
+
+async function eventsOf(url: string, taskId: string): Promise<{ id: string; type: string; data: unknown }[]> {
+  const response = await fetch(`${url}/v1/tasks/${taskId}/events?after=0&limit=1000`, {
+    headers: { accept: 'application/json' },
+  });
+  return JSON.parse(await response.text()).events;
+}
+
+afterEach(cleanUp);
+
+describe('the session in the README', () => {
+  test(
+    'loses its connection, resumes, answers from another terminal and sees the task finish',
+    async () => {
+      const { url } = await startServer();
+      const cwd = temporaryDirectory();
+      const [list = '', answerChoice = '', answerText = ''] = blocksOf('sh other-terminal');
+
+      const first = type(blocksOf('sh session'), url, cwd);
+      await first.printed(/"type":"question.asked"/);
+      const choice = type([list, answerChoice], url, cwd);
+      await choice.exited;
+      await first.printed(/"type":"question.asked"[\s\S]*"type":"question.answered"[\s\S]*"type":"question.asked"/);
+      const text = type([answerText], url, cwd);
+      await text.exited;
+      await first.exited;
+
+      expect(choice.stdout).toContain('"status":"pending"');
+      expect(choice.stdout).toContain('"status":"answered"');
+      expect(text.stdout).toContain('"status":"answered"');
+      const seen = readFileSync(path.join(cwd, 'seen.txt'), 'utf8');
+      expect(seen).toContain('"type":"task.created"');
+      expect(seen).not.toContain('"type":"task.completed"');
+      expect(first.stdout).toContain('event: end');
+      expect(first.stdout.trimEnd().split('\n').at(-1)).toContain('"status":"completed"');
+      const [taskId = ''] = first.stdout.split('\n');
+      const log = await eventsOf(url, taskId);
+      const received = [...first.stdout.matchAll(/^id: (\S+)\ndata: \{"seq"/gm)].map(([, id]) => id);
+      expect(received).toEqual(log.map(({ id }) => id));
+    },
+    SESSION_LIMIT_MS,
+  );
+});
+
+describe('the agent in the README', () => {
+  // It imports the package by its name, which is what was built.
+  beforeAll(async () => {
+    const setUp = start(process.execPath, ['scripts/set-up.mjs']);
+    expect(await setUp.exited, setUp.stderr).toBe(0);
+  }, SESSION_LIMIT_MS);
+
+  test('is the one in examples, and has at most twenty lines', () => {
+    const [agent = ''] = blocksOf('ts agent');
+
+    expect(agent).toBe(readFileSync(path.join(root, 'examples/party-planner.ts'), 'utf8'));
+    expect(agent.trimEnd().split('\n').length).toBeLessThanOrEqual(20);
+  });
+
+  test(
+    'books the party once somebody agrees',
+    async () => {
+      mkdirSync(path.join(root, '.cache'), { recursive: true });
+      const directory = mkdtempSync(path.join(root, '.cache/readme-'));
+      const file = path.join(directory, 'party-planner.ts');
+      writeFileSync(file, blocksOf('ts agent').join(''));
+      const { url } = await startServer('--agents', file);
+
+      const created = type(blocksOf('sh agent'), url, directory);
+      await created.exited;
+      const task = JSON.parse(created.stdout);
+      expect(task).toMatchObject({ status: 'waiting', pendingQuestionCount: 1 });
+      const pending = await fetch(`${url}/v1/questions?taskId=${task.id}`);
+      const [question] = JSON.parse(await pending.text()).items;
+      await fetch(`${url}/v1/questions/${question.id}/answers`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ answer: true }),
+      });
+      const finished = await fetch(`${url}/v1/tasks/${task.id}?wait=30`);
+
+      rmSync(directory, { recursive: true });
+      expect(JSON.parse(await finished.text())).toMatchObject({
+        status: 'completed',
+        output: { booked: true, price: 24 },
+      });
+      const events = await eventsOf(url, task.id);
+      expect(events.find(({ type: name }) => name === 'party.booked')).toMatchObject({ data: { price: 24 } });
+    },
+    SESSION_LIMIT_MS,
+  );
+});

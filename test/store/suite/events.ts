@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { eventJson } from '../../../src/model/event.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { noteEvents, Owner } from '../../support/store-owner.ts';
+
+export function testEvents(store: () => Store): void {
+  describe('reading events', () => {
+    test('gives the text that eventJson writes, whatever is in it', async () => {
+      const ann = new Owner(store());
+      const task = await ann.start();
+      const json = fc.json({ stringUnit: 'binary' }).map((text) => JSON.stringify(JSON.parse(text)));
+      const step = fc.option(fc.record({ name: fc.string({ unit: 'grapheme' }), attempt: fc.nat() }));
+      const samples = fc.sample(fc.tuple(json, step.map((ref) => ref && JSON.stringify(ref))), 150);
+      const events = samples.map(([data, ref]) => ({ taskId: task.id, type: 'note.taken', step: ref, data }));
+
+      const batch = await ann.append(task, events);
+
+      const page = ann.read({ after: 2 });
+      expect(page.events.map((event) => event.json)).toEqual(batch.events.map(eventJson));
+      expect(page.events.map(({ json: text }) => JSON.parse(text).data)).toEqual(samples.map(([data]) => JSON.parse(data)));
+    });
+
+    test('cuts a page at 200 rows and goes on behind it', async () => {
+      const ann = new Owner(store());
+      const task = await ann.start();
+      await ann.append(task, noteEvents(task.id, 250));
+
+      const first = ann.read({ limit: 1000 });
+      const second = ann.read({ after: first.scannedTo });
+
+      expect(first).toMatchObject({ scannedTo: 200 });
+      expect(first.events).toHaveLength(200);
+      expect(second.scannedTo).toBe(252);
+      expect(second.events).toHaveLength(52);
+    });
+
+    test('takes a smaller limit', async () => {
+      const ann = new Owner(store());
+      const task = await ann.start();
+      await ann.append(task, noteEvents(task.id, 10));
+
+      const page = ann.read({ limit: 3 });
+
+      expect(page.events.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+      expect(page.scannedTo).toBe(3);
+    });
+
+    test('cuts a page at about 256 KiB', async () => {
+      const ann = new Owner(store());
+      const task = await ann.start();
+      await ann.append(task, noteEvents(task.id, 8, () => JSON.stringify('é'.repeat(25_000))));
+
+      const page = ann.read();
+
+      expect(page.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+      expect(page.scannedTo).toBe(7);
+      expect(ann.seqs({ after: 7 })).toEqual([8, 9, 10]);
+    });
+
+    test('gives an event that is larger than a page all the same', async () => {
+      const ann = new Owner(store());
+      const task = await ann.start();
+      await ann.append(task, noteEvents(task.id, 2, () => JSON.stringify('x'.repeat(300_000))));
+
+      const page = ann.read({ after: 2 });
+
+      expect(page.events.map(({ seq }) => seq)).toEqual([3]);
+      expect(page.scannedTo).toBe(3);
+    });
+
+    test('stays within `after` and `upTo`, and moves on where nothing is', async () => {
+      const ann = new Owner(store());
+      const task = await ann.start();
+      await ann.append(task, noteEvents(task.id, 5));
+
+      expect(ann.read({ after: 2, upTo: 4 })).toMatchObject({ scannedTo: 4, events: [{ seq: 3 }, { seq: 4 }] });
+      expect(ann.read({ after: 7, upTo: 7 })).toEqual({ scannedTo: 7, events: [] });
+      expect(ann.read({ after: 7, upTo: 5 })).toEqual({ scannedTo: 7, events: [] });
+    });
+
+    test('looks at no more than 5,000 seqs at once', async () => {
+      const ann = new Owner(store());
+      const noisy = await ann.start();
+      const quiet = await ann.start();
+      for (let i = 0; i < 13; i++) await ann.append(noisy, noteEvents(noisy.id, 400));
+      await ann.finish(noisy);
+      const unfinishedAt = store().log(ann.name).head;
+
+      const first = ann.read({ after: 4, unfinishedAt });
+      const second = ann.read({ after: first.scannedTo, unfinishedAt });
+
+      expect(first).toEqual({ events: [], scannedTo: 5_004 });
+      expect(second).toEqual({ events: [], scannedTo: unfinishedAt });
+      expect(ann.seqs({ scope: { kind: 'root', taskId: quiet.id } })).toEqual([3, 4]);
+    });
+
+    test("finds a root's events across any distance", async () => {
+      const ann = new Owner(store());
+      const quiet = await ann.start();
+      const noisy = await ann.start();
+      for (let i = 0; i < 13; i++) await ann.append(noisy, noteEvents(noisy.id, 400));
+      const { firstSeq } = await ann.append(quiet);
+
+      const page = ann.read({ scope: { kind: 'root', taskId: quiet.id } });
+
+      expect(page.events.map(({ seq }) => seq)).toEqual([1, 2, firstSeq]);
+      expect(page.scannedTo).toBe(firstSeq);
+    });
+
+    test('retells only what had not ended by then', async () => {
+      const ann = new Owner(store());
+      const ended = await ann.start();
+      const ending = await ann.start();
+      const open = await ann.start();
+      await ann.finish(ended);
+      const until = store().log(ann.name).head;
+      await ann.finish(ending);
+
+      const page = ann.read({ unfinishedAt: until });
+
+      expect(new Set(page.events.map(({ taskId }) => taskId))).toEqual(new Set([ending.id, open.id]));
+      expect(page.events.map(({ seq }) => seq)).toEqual([3, 4, 5, 6, 8]);
+    });
+
+    test('begins a retelling before the oldest unfinished task', async () => {
+      const ann = new Owner(store());
+      expect(store().unfinishedFrom(ann.name)).toBeNull();
+      const first = await ann.start();
+      const second = await ann.start();
+
+      expect(store().unfinishedFrom(ann.name)).toBe(0);
+      await ann.finish(first);
+      expect(store().unfinishedFrom(ann.name)).toBe(2);
+      await ann.finish(second);
+      expect(store().unfinishedFrom(ann.name)).toBeNull();
+    });
+
+    test("gives nothing of another owner's, by whatever scope", async () => {
+      const [ann, ben] = [new Owner(store()), new Owner(store())];
+      const { id } = await ann.start();
+
+      const upTo = 10;
+      expect(ben.seqs({ upTo })).toEqual([]);
+      expect(ben.seqs({ upTo, scope: { kind: 'root', taskId: id } })).toEqual([]);
+      expect(ben.seqs({ upTo, scope: { kind: 'child', taskId: id, rootId: id } })).toEqual([]);
+    });
+
+    test('shows one instant within a snapshot', async () => {
+      const ann = new Owner(store());
+      const task = await ann.start();
+
+      const seen = store().snapshot(() => [store().log(ann.name).head, store().task(ann.name, task.id)?.lastSeq]);
+
+      expect(seen).toEqual([2, 2]);
+    });
+  });
+}

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A Holdfast of its own, in a real child process. */
+export interface ServerProcess {
+  readonly url: string;
+  readonly pid: number;
+  readonly dataDir: string;
+  /** What it has written to stderr so far. */
+  stderr(): string;
+  /** SIGTERM, and the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL, and nothing is cleaned up but the process. */
+  kill(): Promise<void>;
+}
+
+export interface ServerProcessOptions {
+  /** Kept when given, else a temporary one that goes with `stop`. */
+  dataDir?: string;
+  /** Paths below the repository. */
+  agents?: string[];
+  workers?: number;
+  env?: Record<string, string>;
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export async function startServerProcess(options: ServerProcessOptions = {}): Promise<ServerProcess> {
+  const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'holdfast-test-'));
+  const flags = (options.agents ?? []).flatMap((file) => ['--agents', path.join(ROOT, file)]);
+  const args = ['--import', 'tsx', 'src/cli/main.ts', 'serve', '--port', '0', '--data', dataDir, '--log-level', 'warn'];
+  const child = spawn(process.execPath, [...args, '--workers', `${options.workers ?? 2}`, ...flags], {
+    cwd: ROOT,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const url = await firstUrl(child).catch((error) => {
+    throw new Error(`${error.message}\n${errors}`);
+  });
+
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    const [code] = await exited;
+    return code;
+  }
+
+  return {
+    url,
+    pid: child.pid ?? 0,
+    dataDir,
+    stderr: () => errors,
+    async stop() {
+      const code = await end('SIGTERM');
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+      return code;
+    },
+    async kill() {
+      await end('SIGKILL');
+    },
+  };
+}
+
+function firstUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const match = /http:\/\/\S+/.exec(text);
+      if (match !== null && text.includes('\n')) resolve(match[0]);
+    });
+    child.on('exit', (code) => reject(new Error(`The server ended with ${code} before it served.`)));
+  });
+}

@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Tests start real threads and real servers, from source: a process each keeps them apart.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    unstubEnvs: true,
+    coverage: {
+      provider: 'v8',
+      reporter: ['text'],
+      // What decides every race: the pure functions between loading and writing.
+      include: ['src/model/verbs/**', 'src/model/{batch,ending,closing,resume,fence}.ts'],
+      thresholds: { branches: 100 },
+    },
+  },
+});
