@@ -6,7 +6,7 @@ export default defineConfig({
     // Tests start real threads and real servers, from source: a process each keeps them apart.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     unstubEnvs: true,
     coverage: {

@@ -15,7 +15,7 @@ function blocksOf(info: string): string[] {
 
 /** Lines of the README, typed into a terminal that reaches the server at `url`. */
 function type(lines: string[], url: string, cwd: string) {
-  return start('bash', ['-c', lines.join('\n').replaceAll('http://127.0.0.1:4747', url)], cwd);
+  return start('bash', ['-c', lines.join('\n').replaceAll('http://127.0.0.1:4747', url)], { cwd });
 }
 
 async function eventsOf(url: string, taskId: string): Promise<{ id: string; type: string; data: unknown }[]> {

@@ -6,6 +6,8 @@ import { createHoldfast } from '../index.ts';
 
 /** Longer than a close ever takes: what passes it hangs. */
 const CLOSE_LIMIT_MS = 9_500;
+/** npm passes on the Ctrl-C that the terminal has sent already: within this time it is the same one. */
+const SAME_SIGNAL_MS = 300;
 
 /**
  * Serves until SIGTERM or SIGINT, then lets streams go and ends the process with 0; a second signal ends it at once.
@@ -21,10 +23,12 @@ export async function serveUntilSignal(config: Config, version: string): Promise
 }
 
 function closeOnSignal(starting: Promise<{ close(): Promise<void> }>): void {
-  let closing = false;
+  let first: { signal: string; at: number } | null = null;
   const onSignal = (signal: 'SIGTERM' | 'SIGINT') => {
-    if (closing) process.exit(128 + constants.signals[signal]);
-    closing = true;
+    const at = performance.now();
+    if (first?.signal === signal && at - first.at < SAME_SIGNAL_MS) return;
+    if (first !== null) process.exit(128 + constants.signals[signal]);
+    first = { signal, at };
     setTimeout(() => exitWith(`The server did not close within ${CLOSE_LIMIT_MS} ms.`), CLOSE_LIMIT_MS).unref();
     starting
       .then((server) => server.close())

@@ -1,10 +1,10 @@
 import { formatCursor } from '../model/cursor.ts';
-import { eventJson } from '../model/event.ts';
-import type { Committed, Scope, StoredEvent } from '../store/store.ts';
+import { type Event, eventJson } from '../model/event.ts';
+import type { Scope } from '../store/store.ts';
 import { eventFrame } from './frame.ts';
 import type { CommitListener } from './log.ts';
 
-/** Wakes readers, and keeps what was appended last, ready to send, so that those who keep up need not ask the store. */
+/** Wakes readers, and keeps what was appended last, so that those who keep up need not ask the store. */
 export interface Hub {
   /** Calls `ring` after every append to the scope, once for all that came since. It must be cheap and not throw. */
   subscribe(owner: string, scope: Scope, ring: () => void): Subscription;
@@ -26,29 +26,28 @@ export interface Recent {
   frames(): Buffer;
 }
 
-export interface RecentEvent extends StoredEvent {
-  cursor: string;
+export interface RecentEvent extends Event {
+  /** Under which it was written. */
+  epoch: string;
 }
 
 /** A ring holds at least so many events, if they are small, and is cut when it reaches twice that … */
 const RING_EVENTS = 1024;
 /** … or so many bytes. */
 const RING_BYTES = 4 * 1024 * 1024;
+/** What an event takes beside its data. */
+const ENTRY_BYTES = 200;
 /** Above so many readers of one topic their wake-ups are gathered for a while, not only for a tick. */
 const CROWD = 50;
 const CROWD_DELAY_MS = 5;
 /** Of the time that waking a crowd takes, so much is left free for everything else. */
 const REST_RATIO = 2;
 
-interface RingEntry extends RecentEvent {
-  frame: string;
-}
-
 interface Topic {
   readers: Set<() => void>;
   /** Every event of the topic after this seq is in `entries`. */
   base: number;
-  entries: RingEntry[];
+  entries: RecentEvent[];
   /** About how much memory the entries hold. */
   bytes: number;
   chunk: { after: number; head: number; bytes: Buffer } | null;
@@ -126,12 +125,10 @@ export function createHub(): Hub {
       if (own.head !== firstSeq - 1) for (const topic of own.topics.values()) restart(topic, firstSeq - 1);
       own.head = last.seq;
       for (const event of events) {
-        let entry: RingEntry | null = null;
-        for (const key of keysOf(event.taskId, event.rootId)) {
+        for (const key of keysOf(event)) {
           const topic = own.topics.get(key);
           if (topic === undefined) continue;
-          entry ??= ringEntry(event, epoch);
-          push(topic, entry);
+          push(topic, { ...event, epoch });
           schedule(topic);
         }
       }
@@ -143,15 +140,8 @@ function topicKey(scope: Scope): string {
   return scope.kind === 'log' ? 'log' : `${scope.kind} ${scope.taskId}`;
 }
 
-function keysOf(taskId: string, rootId: string): string[] {
+function keysOf({ taskId, rootId }: Event): string[] {
   return taskId === rootId ? ['log', `root ${rootId}`] : ['log', `root ${rootId}`, `child ${taskId}`];
-}
-
-function ringEntry(event: Committed['events'][number], epoch: string): RingEntry {
-  const { seq, taskId, rootId, type } = event;
-  const stored = { seq, taskId, rootId, type, json: eventJson(event) };
-  const cursor = formatCursor(epoch, seq);
-  return { ...stored, cursor, frame: eventFrame(cursor, stored) };
 }
 
 function restart(topic: Topic, base: number): void {
@@ -161,15 +151,19 @@ function restart(topic: Topic, base: number): void {
   topic.chunk = null;
 }
 
-function push(topic: Topic, entry: RingEntry): void {
+function push(topic: Topic, entry: RecentEvent): void {
   topic.entries.push(entry);
-  topic.bytes += entry.frame.length;
+  topic.bytes += sizeOf(entry);
   if (topic.bytes > RING_BYTES) restart(topic, entry.seq);
   else if (topic.entries.length === 2 * RING_EVENTS) {
     topic.entries = topic.entries.slice(-RING_EVENTS);
     topic.base = (topic.entries[0]?.seq ?? 1) - 1;
-    topic.bytes = topic.entries.reduce((sum, { frame }) => sum + frame.length, 0);
+    topic.bytes = topic.entries.reduce((sum, each) => sum + sizeOf(each), 0);
   }
+}
+
+function sizeOf({ data }: RecentEvent): number {
+  return data.length + ENTRY_BYTES;
 }
 
 function recent(topic: Topic, after: number, head: number): Recent {
@@ -182,7 +176,9 @@ function recent(topic: Topic, after: number, head: number): Recent {
     events,
     frames() {
       if (topic.chunk?.after === after && topic.chunk.head === head) return topic.chunk.bytes;
-      const bytes = Buffer.from(events.map(({ frame }) => frame).join(''));
+      let text = '';
+      for (const event of events) text += eventFrame(formatCursor(event.epoch, event.seq), eventJson(event));
+      const bytes = Buffer.from(text);
       topic.chunk = { after, head, bytes };
       return bytes;
     },

@@ -1,7 +1,8 @@
+import { HoldfastError, type ResetReason } from '../model/error.ts';
 import { isTerminal } from '../model/task.ts';
 import type { Store, StoredEvent } from '../store/store.ts';
 import type { Hub } from './hub.ts';
-import { cursorAt, type Position, type Subject } from './position.ts';
+import { cursorAt, freshPosition, isExpired, type Position, type Subject } from './position.ts';
 
 /** A stretch of a log as one JSON answer. @see docs/protocol.md §5.6 */
 export interface EventsPage {
@@ -25,9 +26,14 @@ export interface PageRequest {
   signal: AbortSignal;
 }
 
-const MAX_PAGE_BYTES = 1024 * 1024;
+/** What a page holds beside its events takes less than the rest of 1 MiB. */
+const MAX_EVENTS_BYTES = 1024 * 1024 - 256;
 
-/** Reads a page, and waits for something to put into it if there is nothing yet. */
+/**
+ * Reads a page, and waits for something to put into it if there is nothing yet.
+ *
+ * @throws HoldfastError `cursor_gone` when what comes next was pruned meanwhile
+ */
 export async function readEventsPage(store: Store, hub: Hub, request: PageRequest): Promise<EventsPage> {
   const deadline = performance.now() + request.waitMs;
   const bell = createBell();
@@ -52,39 +58,58 @@ export async function readEventsPage(store: Store, hub: Hub, request: PageReques
 }
 
 async function collect(store: Store, request: PageRequest) {
-  const { owner, subject, passes } = request;
+  const { owner, passes } = request;
   let { position } = request;
+  const { head } = store.log(owner);
   const events: string[] = [];
   let bytes = 0;
-  const task = subject.task === null ? null : store.task(owner, subject.task.id);
-  const log = store.log(owner);
   for (;;) {
-    const upTo = position.until ?? log.head;
-    const { events: read, scannedTo } = store.readEvents(owner, {
-      scope: subject.scope,
-      after: position.seq,
-      upTo,
-      unfinishedAt: position.until,
-      limit: request.limit,
-    });
+    const { log, subject, page } = store.snapshot(() => look(store, request, position, head));
+    if (page === null) {
+      if (events.length > 0) return { events, position, caughtUp: false, done: false };
+      const fresh = store.snapshot(() => freshPosition(store, owner, subject));
+      throw cursorGone('expired', cursorOf(store, owner, fresh));
+    }
+    const { events: read, scannedTo } = page;
     for (const event of read) {
       if (passes(event.type)) {
         const text = withId(cursorAt(log, { seq: event.seq, until: position.until }), event);
-        const full = events.length === request.limit || bytes + text.length > MAX_PAGE_BYTES;
+        const size = Buffer.byteLength(text) + 1;
+        const full = events.length === request.limit || bytes + size > MAX_EVENTS_BYTES;
         if (full && events.length > 0) return { events, position, caughtUp: false, done: false };
         events.push(text);
-        bytes += text.length;
+        bytes += size;
       }
       position = { ...position, seq: event.seq };
     }
     position = { ...position, seq: scannedTo };
     if (position.until !== null && scannedTo >= position.until) position = { seq: scannedTo, until: null };
-    if (position.until === null && position.seq >= log.head) {
+    if (position.until === null && position.seq >= head) {
+      const { task } = subject;
       const done = task !== null && isTerminal(task.status) && position.seq >= task.lastSeq;
       return { events, position, caughtUp: true, done };
     }
     await nextTick();
   }
+}
+
+/** One instant's log, task and next events; no events where some were pruned that a reader at this place has to be told. */
+function look(store: Store, { owner, subject: asked, limit }: PageRequest, position: Position, head: number) {
+  const log = store.log(owner);
+  const task = asked.task === null ? null : (store.task(owner, asked.task.id) ?? asked.task);
+  const subject = { ...asked, task };
+  if (isExpired(subject, log, position)) return { log, subject, page: null };
+  const { seq, until } = position;
+  const range = { after: seq, upTo: until ?? head, unfinishedAt: until, limit };
+  return { log, subject, page: store.readEvents(owner, { scope: subject.scope, ...range }) };
+}
+
+/** What a page answers in place of events where a stream sends `reset`. */
+export function cursorGone(reason: ResetReason, resumeAfter: string): HoldfastError {
+  return new HoldfastError('cursor_gone', 'This cursor cannot be served; read the state again.', {
+    reason,
+    resumeAfter,
+  });
 }
 
 function cursorOf(store: Store, owner: string, position: Position): string {

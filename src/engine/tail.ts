@@ -1,6 +1,8 @@
+import { formatCursor } from '../model/cursor.ts';
 import type { ResetReason } from '../model/error.ts';
+import { eventJson } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
-import type { Store, StoredEvent } from '../store/store.ts';
+import type { EventPage, Store, StoredEvent } from '../store/store.ts';
 import { eventFrame } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { cursorAt, freshPosition, isExpired, type Position, type Start, type Subject } from './position.ts';
@@ -15,6 +17,8 @@ export interface Sink {
   reset(reason: ResetReason, resumeAfter: string): boolean;
   /** Finished for good. Nothing follows. */
   end(cursor: string): void;
+  /** The store cannot be read. Nothing follows: the reader should come back later, with the cursor that it has. */
+  failed(error: unknown): void;
 }
 
 export interface TailRequest {
@@ -23,8 +27,8 @@ export interface TailRequest {
   start: Exclude<Start, { kind: 'over' }>;
   /** Null passes every type. */
   passes: ((type: string) => boolean) | null;
-  /** Frames an event where the common form does not serve; null for the common one. */
-  frame: ((cursor: string, event: StoredEvent) => string) | null;
+  /** Frames an event's JSON where the common form does not serve; null for the common one. */
+  frame: ((cursor: string, json: string, type: string) => string) | null;
 }
 
 /** Catches up from the store, then follows the hub: one loop, so there is no seam to lose an event in. */
@@ -35,6 +39,8 @@ export interface Tail {
   movedCursor(): string | null;
   close(): void;
 }
+
+type Told = Pick<StoredEvent, 'seq' | 'taskId' | 'type'>;
 
 const PAGE_EVENTS = 200;
 
@@ -55,33 +61,46 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
 
   const subscription = hub.subscribe(owner, subject.scope, pump);
 
-  /** Sends until nothing is left, the reader is full, or a page of the store was sent; then lets others run. */
   function pump(): void {
-    if (closed || blocked || yielding) return;
+    if (!closed && !blocked && !yielding) guard(advance);
+  }
+
+  /** Whoever wakes the tail is spared what the store throws. */
+  function guard(turn: () => void): void {
+    try {
+      turn();
+    } catch (error) {
+      close();
+      sink.failed(error);
+    }
+  }
+
+  /** Sends until nothing is left, the reader is full, or a page of the store was sent; then lets others run. */
+  function advance(): void {
     const recent = position.until === null ? subscription.after(position.seq) : null;
     if (recent === null) {
       readPage();
       return;
     }
     const common = passes === null && frame === null && recent.events.length > 0;
-    send(common ? recent.frames() : framed(recent.events, ({ cursor }) => cursor));
+    send(common ? recent.frames() : framed(recent.events, ({ epoch, seq }) => formatCursor(epoch, seq), eventJson));
     move(recent.events, recent.head);
     settle();
   }
 
   function readPage(): void {
-    log = store.log(owner);
-    if (refuseExpired()) return;
-    const { seq, until } = position;
+    const { until } = position;
+    const page = store.snapshot(pageUnlessPruned);
+    if (page === null) {
+      restart(
+        'expired',
+        store.snapshot(() => freshPosition(store, owner, subject)),
+      );
+      return;
+    }
     const upTo = until ?? log.head;
-    const page = store.readEvents(owner, {
-      scope: subject.scope,
-      after: seq,
-      upTo,
-      unfinishedAt: until,
-      limit: PAGE_EVENTS,
-    });
-    send(framed(page.events, (event) => cursorAt(log, { seq: event.seq, until })));
+    const cursorOf = ({ seq: at }: StoredEvent) => cursorAt(log, { seq: at, until });
+    send(framed(page.events, cursorOf, ({ json }) => json));
     move(page.events, page.scannedTo);
     const more = page.scannedTo < upTo || until !== null;
     if (until !== null && page.scannedTo >= until) position = { seq: page.scannedTo, until: null };
@@ -94,17 +113,35 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     });
   }
 
-  function framed<E extends StoredEvent>(events: readonly E[], cursorOf: (event: E) => string): string {
-    const wanted = passes === null ? events : events.filter(({ type }) => passes(type));
+  /** The mark and the events of one instant: what is pruned between two looks would be a hole that nobody tells of. */
+  function pageUnlessPruned(): EventPage | null {
+    log = store.log(owner);
+    if (subject.task !== null) subject = { ...subject, task: store.task(owner, subject.task.id) ?? subject.task };
+    endsAt = endOf(subject);
+    if (isExpired(subject, log, position)) return null;
+    const { seq, until } = position;
+    const range = { after: seq, upTo: until ?? log.head, unfinishedAt: until, limit: PAGE_EVENTS };
+    return store.readEvents(owner, { scope: subject.scope, ...range });
+  }
+
+  function framed<E extends Told>(
+    events: readonly E[],
+    cursorOf: (event: E) => string,
+    jsonOf: (event: E) => string,
+  ): string {
     const write = frame ?? eventFrame;
-    return wanted.map((event) => write(cursorOf(event), event)).join('');
+    let text = '';
+    for (const event of events) {
+      if (passes === null || passes(event.type)) text += write(cursorOf(event), jsonOf(event), event.type);
+    }
+    return text;
   }
 
   function send(bytes: Buffer | string): void {
     if (bytes.length > 0) blocked = !sink.frames(bytes);
   }
 
-  function move(events: readonly StoredEvent[], scannedTo: number): void {
+  function move(events: readonly Told[], scannedTo: number): void {
     told = events.findLast(({ type }) => passes === null || passes(type))?.seq ?? told;
     position = { ...position, seq: scannedTo };
     const { task } = subject;
@@ -126,15 +163,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     blocked = !sink.caughtUp(currentCursor()) || blocked;
   }
 
-  /** Tells of a hole, if pruning has made one between the reader's place and what is left. */
-  function refuseExpired(): boolean {
-    if (subject.task !== null) subject = { ...subject, task: store.task(owner, subject.task.id) ?? subject.task };
-    endsAt = endOf(subject);
-    if (!isExpired(subject, log, position)) return false;
-    restart('expired', freshPosition(store, owner, subject));
-    return true;
-  }
-
+  /** Tells of a hole, and goes on behind it. */
   function restart(reason: ResetReason, from: Position): void {
     position = from;
     told = from.seq;
@@ -153,7 +182,8 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     subscription.close();
   }
 
-  if (request.start.kind === 'reset') restart(request.start.reason, position);
+  const { start } = request;
+  if (start.kind === 'reset') guard(() => restart(start.reason, start.position));
   else pump();
 
   return {
@@ -164,7 +194,11 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     movedCursor() {
       if (closed || position.until !== null || position.seq <= told) return null;
       told = position.seq;
-      return currentCursor();
+      let cursor: string | null = null;
+      guard(() => {
+        cursor = currentCursor();
+      });
+      return cursor;
     },
     close,
   };
@@ -174,6 +208,6 @@ function endOf({ task }: Subject): number | null {
   return task !== null && isTerminal(task.status) ? task.lastSeq : null;
 }
 
-function isLast({ type }: StoredEvent): boolean {
+function isLast({ type }: Told): boolean {
   return type === 'task.completed' || type === 'task.failed' || type === 'task.cancelled';
 }

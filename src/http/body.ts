@@ -18,7 +18,7 @@ export const plainText = z
   .string()
   .refine((text) => !/[\0\p{Surrogate}]/u.test(text), 'No NUL and no lone surrogate is allowed here.');
 
-export interface Body<T> {
+interface Body<T> {
   /** What the schema made of it. */
   body: T;
   /** As it was sent; `{}` for an optional body that was not. */
@@ -91,14 +91,21 @@ function parseJson(bytes: Uint8Array): Json {
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    const message = bytes.length === 0 ? 'A JSON body is required.' : 'The body is not JSON in UTF-8.';
-    throw new HoldfastError('invalid_request', message, { errors: [{ path: '', message }] });
+    throw notJson(bytes.length === 0 ? 'A JSON body is required.' : 'The body is not JSON in UTF-8.');
   }
-  if (isDeeperThan(json, MAX_JSON_DEPTH)) {
-    const message = `Arrays and objects may nest ${MAX_JSON_DEPTH} deep.`;
-    throw new HoldfastError('invalid_request', message, { errors: [{ path: '', message }] });
-  }
+  if (isDeeperThan(json, MAX_JSON_DEPTH)) throw notJson(`Arrays and objects may nest ${MAX_JSON_DEPTH} deep.`);
+  if (!isRepresentable(json)) throw notJson('A number is too large.');
   return json;
+}
+
+function notJson(message: string): HoldfastError {
+  return new HoldfastError('invalid_request', message, { errors: [{ path: '', message }] });
+}
+
+/** False where a number such as `1e999` was read, which `JSON.parse` makes infinite and nothing can write again. */
+function isRepresentable(value: Json): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || typeof value !== 'object' || Object.values(value).every(isRepresentable);
 }
 
 function isJsonObject(value: unknown): boolean {

@@ -13,11 +13,14 @@ export interface EventDependencies {
   streams: Streams;
   open: OpenStreams;
   owner(c: HttpContext): string;
+  /** Told why a stream could not be read: its client only learns that it should come back. */
+  onTrouble?: (error: unknown) => void;
 }
 
 interface Reading {
   owner: string;
-  subject: Subject;
+  /** @throws HoldfastError `not_found` */
+  subject(): Subject;
   asked: AskedStart;
   passes: ((type: string) => boolean) | null;
   url: URLSearchParams;
@@ -39,7 +42,10 @@ const eventsQuery = z.object({
 
 /** The event streams of a task and of everything, live or by the page. @see docs/protocol.md §5 */
 export function eventOperations({ streams, open, owner }: EventDependencies): Operation[] {
-  async function serve(c: HttpContext, subject: Subject, who: string): Promise<Response> {
+  async function serve(c: HttpContext, who: string, subject: () => Subject): Promise<Response> {
+    const json = prefersJson(c.req.header('Accept'));
+    // What is unknown comes before what is malformed.
+    if (json) subject();
     const url = new URL(c.req.url).searchParams;
     const reading = {
       owner: who,
@@ -163,8 +169,8 @@ export function eventOperations({ streams, open, owner }: EventDependencies): Op
   ];
 }
 
-function namedFrame(cursor: string, event: { type: string; json: string }): string {
-  return `event: ${event.type}\nid: ${cursor}\ndata: ${event.json}\n\n`;
+function namedFrame(cursor: string, json: string, type: string): string {
+  return `event: ${type}\nid: ${cursor}\ndata: ${json}\n\n`;
 }
 
 function pageLimits(url: URLSearchParams): { limit: number; waitMs: number } {

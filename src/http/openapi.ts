@@ -32,7 +32,7 @@ export function openApiOperation(operations: readonly Operation[], version: stri
 }
 
 /** OpenAPI 3.1, whose schemas are JSON Schema 2020-12: just what zod writes. */
-export function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
+function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const operation of operations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };

@@ -14,7 +14,7 @@ export const pageParameters = {
 };
 
 /** A page of a list as the wire shows it. */
-export interface Page<Item> {
+interface Page<Item> {
   items: readonly Item[];
   nextPage: string | null;
 }

@@ -38,6 +38,11 @@ export function readQuery<Schema extends z.ZodType>(c: HttpContext, schema: Sche
 
 function parameters(url: string): Record<string, string[]> {
   const at = url.indexOf('?');
-  const all = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
-  return Object.fromEntries([...new Set(all.keys())].map((name) => [name, all.getAll(name)]));
+  const found = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(at < 0 ? '' : url.slice(at + 1))) {
+    const values = found.get(name);
+    if (values === undefined) found.set(name, [value]);
+    else values.push(value);
+  }
+  return Object.fromEntries(found);
 }

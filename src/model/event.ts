@@ -76,9 +76,17 @@ export function newEvent<T extends ServerEventType>(taskId: string, type: T, dat
 
 /** The event as clients see it, on one line. SQL builds the same text when it reads (`store/sqlite/reads.ts`). */
 export function eventJson(event: Event): string {
-  const at = new Date(event.at).toISOString();
+  const at = isoTime(event.at);
   const step = event.step === null ? '' : `,"step":${event.step}`;
   return `{"seq":${event.seq},"type":"${event.type}","taskId":"${event.taskId}","conversationId":null,"at":"${at}","data":${event.data}${step}}`;
+}
+
+let lastTime = { ms: 0, iso: '1970-01-01T00:00:00.000Z' };
+
+/** Events come in batches of one instant: the text of the last one mostly serves again. */
+function isoTime(ms: number): string {
+  if (ms !== lastTime.ms) lastTime = { ms, iso: new Date(ms).toISOString() };
+  return lastTime.iso;
 }
 
 const AGENT_EVENT_TYPE = /^[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)+$/;

@@ -167,7 +167,7 @@ function withDefaults(written: unknown): unknown {
   const common = { header: null, required: true, default: null };
   switch (type) {
     case 'choice': {
-      const options = Array.isArray(spec['options']) ? spec['options'].map(withValue) : spec['options'];
+      const options = Array.isArray(spec.options) ? spec.options.map(withValue) : spec.options;
       return { ...common, multiple: false, allowOther: false, ...spec, type, options };
     }
     case 'text':
@@ -181,7 +181,7 @@ function withDefaults(written: unknown): unknown {
 
 function withValue(option: unknown): unknown {
   if (typeof option === 'string') return { value: option, label: option };
-  return isObject(option) ? { value: option['label'], ...withoutUndefined(option) } : option;
+  return isObject(option) ? { value: option.label, ...withoutUndefined(option) } : option;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

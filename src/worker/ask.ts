@@ -46,7 +46,8 @@ export function openQuestion(copy: Copy, key: string, question: CheckedAsk, resu
   const { items, metadata, timeoutMs, signal } = question;
   if (signal?.aborted) {
     const onAcknowledged = (at: number) => copy.deliver(at, () => result.resolve({ status: 'withdrawn' }));
-    return copy.report({ kind: 'withdraw', key }, { onAcknowledged });
+    copy.report({ kind: 'withdraw', key }, { onAcknowledged });
+    return;
   }
   const withdraw = () => {
     if (copy.isPending(key)) copy.report({ kind: 'withdraw', key });

@@ -83,8 +83,8 @@ export class Copy {
   /** Reports in the order of the calls, after what is held where the copy waits. */
   report(report: CopyReport, hooks: ReportHooks = {}): void {
     if (!this.#isOpen) return;
-    if (this.#phase === 'live') return this.#reports.post(report, hooks);
-    this.#held.push({ report, hooks });
+    if (this.#phase === 'live') this.#reports.post(report, hooks);
+    else this.#held.push({ report, hooks });
     if (this.#phase === 'waiting') this.#wake();
   }
 
@@ -135,23 +135,34 @@ export class Copy {
     switch (command.kind) {
       case 'ack':
         this.#reports.acknowledge(command.n, command.at);
-        return this.#settleDown();
+        this.#settleDown();
+        break;
       case 'waited':
         this.#reports.acknowledge(command.n, command.at);
         this.#phase = 'waiting';
         if (command.answer === 'already') this.#resume();
         else if (this.#held.length > 0) this.#wake();
-        return;
+        break;
       case 'resolve':
-        return this.#learn(command.at, command.resolutions);
-      case 'adopt':
-        if (command.fence !== this.fence + 1) return this.drop('lost');
-        this.#reports.fence = command.fence;
         this.#learn(command.at, command.resolutions);
-        return this.#resume();
+        break;
+      case 'adopt':
+        this.#adopt(command);
+        break;
       case 'drop':
-        return this.drop(command.reason);
+        this.drop(command.reason);
     }
+  }
+
+  /** Takes a claim, but only the very next one: after any other, somebody else has run the task meanwhile. */
+  #adopt({ fence, at, resolutions }: Extract<Command, { kind: 'adopt' }>): void {
+    if (fence !== this.fence + 1) {
+      this.drop('lost');
+      return;
+    }
+    this.#reports.fence = fence;
+    this.#learn(at, resolutions);
+    this.#resume();
   }
 
   #learn(at: number, resolutions: readonly Told[]): void {

@@ -53,7 +53,10 @@ export class Deliveries {
   #turn(): void {
     if (!this.#mayDeliver()) return;
     const next = this.#queue.shift();
-    if (next === undefined) return this.#onRest();
+    if (next === undefined) {
+      this.#onRest();
+      return;
+    }
     this.#now = next.at;
     next.settle();
     this.schedule();

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, type Issue, type TaskError, taskError } from '../model/error.ts';
 import type { Json } from '../model/json.ts';
+import type { CopyCommand } from './copy.ts';
 import { errorMessage } from './error-message.ts';
 import { PooledWorker } from './pooled-worker.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';
@@ -51,9 +52,10 @@ type CopyStart = Extract<Command, { kind: 'start' }>;
 
 const DEFAULT_UNRESPONSIVE_AFTER_MS = 10_000;
 const DEFAULT_HEAP_MB = 1024;
-/** A thread that lived so long was no failed start: the next one comes at once. */
+/** A thread that was up for so long has not died at once: the next one comes without delay. */
 const STABLE_AFTER_MS = 10_000;
-const MAX_BACKOFF_MS = 10_000;
+const FIRST_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5000;
 
 /**
  * Starts the threads and keeps their number: one that ends is replaced.
@@ -96,13 +98,8 @@ class WorkerPool implements Pool {
   }
 
   send(command: Command): void {
-    if (command.kind === 'start') return this.#place(command);
-    if (!('taskId' in command)) return;
-    const { taskId } = command;
-    if (command.kind === 'drop') this.#unplaced = this.#unplaced.filter((start) => start.taskId !== taskId);
-    this.#all()
-      .find((worker) => worker.holds(taskId))
-      ?.send(command);
+    if (command.kind === 'start') this.#place(command);
+    else if ('taskId' in command) this.#pass(command);
   }
 
   async validate(agent: string, input: Json): Promise<Issue[] | null> {
@@ -124,6 +121,14 @@ class WorkerPool implements Pool {
   #freest(): PooledWorker | null {
     const up = this.#all().filter(({ isUp }) => isUp);
     return up.length === 0 ? null : up.reduce((best, worker) => (worker.freeSlots > best.freeSlots ? worker : best));
+  }
+
+  #pass(command: CopyCommand): void {
+    const { taskId } = command;
+    if (command.kind === 'drop') this.#unplaced = this.#unplaced.filter((start) => start.taskId !== taskId);
+    this.#all()
+      .find((worker) => worker.holds(taskId))
+      ?.send(command);
   }
 
   #place(start: CopyStart): void {
@@ -167,9 +172,12 @@ class WorkerPool implements Pool {
     });
   }
 
-  /** A first early death may be an agent's doing; after that the place is given more and more time. */
+  /** The first early death is taken for an agent's doing; those after it are given more and more time. */
   async #replace(index: number, failures: number): Promise<void> {
-    if (failures > 1) await delay(Math.min(MAX_BACKOFF_MS, 100 * 2 ** failures), undefined, { ref: false });
+    if (failures > 1) {
+      const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 2));
+      await delay(backoffMs, undefined, { ref: false });
+    }
     if (this.#isStopped) return;
     try {
       await this.#hire(index, failures);

@@ -39,16 +39,20 @@ export function serve(port: MessagePort, agents: ReadonlyMap<string, Agent>): vo
   function handle(command: Command): void {
     switch (command.kind) {
       case 'start':
-        return start(command);
+        start(command);
+        break;
       case 'validate':
-        return void validate(command);
+        void validate(command);
+        break;
       case 'ping':
-        return post([{ kind: 'pong', id: command.id }]);
+        post([{ kind: 'pong', id: command.id }]);
+        break;
       case 'stop':
         for (const copy of copies.values()) copy.drop('lost');
-        return port.close();
+        port.close();
+        break;
       default:
-        return pass(command);
+        pass(command);
     }
   }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,8 +34,8 @@ export async function cleanUp(): Promise<void> {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
 }
 
-export function start(command: string, args: string[], cwd = root): Running {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+export function start(command: string, args: string[], options: SpawnOptions = {}): Running {
+  const child = spawn(command, args, { cwd: root, ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   const exited = once(child, 'close').then(([code, signal]) => {
     running.delete(child);

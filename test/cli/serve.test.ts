@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { cleanUp, startHoldfast, startServer, temporaryDirectory } from './running-server.ts';
+import { cleanUp, root, startHoldfast, startServer, temporaryDirectory } from './running-server.ts';
 
 afterEach(cleanUp);
 
@@ -32,7 +32,32 @@ describe('holdfast serve', () => {
     server.child.kill(signal);
 
     expect(await server.exited).toBe(0);
-    expect(await stream.text).toContain('event: bye\ndata: {"reason":"drain"}');
+    expect(await stream.text).toMatch(/event: bye\nretry: \d+\ndata: {"reason":"drain"}/);
+  });
+
+  test('ends at once, as killed, at a second signal while a task holds up the end', async () => {
+    const agents = path.join(temporaryDirectory(), 'agents.ts');
+    const defineAgent = path.join(root, 'src/worker/define-agent.ts');
+    writeFileSync(
+      agents,
+      `import { defineAgent } from '${defineAgent}';
+       export default defineAgent({ name: 'endless', run: () => new Promise(() => {}) });`,
+    );
+    const server = await startServer('--agents', agents);
+    const stream = await openStream(server.url);
+    await fetch(`${server.url}/v1/tasks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"agent": "endless"}',
+    });
+    const accept = 'application/json';
+    await fetch(`${server.url}/v1/events?after=0&types=task.started&wait=30`, { headers: { accept } });
+
+    server.child.kill('SIGTERM');
+    expect(await stream.text).toContain('event: bye');
+    server.child.kill('SIGINT');
+
+    expect(await server.exited).toBe(130);
   });
 
   test('says in one line that its port is in use', async () => {

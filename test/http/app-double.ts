@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import pino from 'pino';
 import type { Questions } from '../../src/engine/questions.ts';
 import type { CreateTaskRequest, Tasks } from '../../src/engine/tasks.ts';
@@ -75,6 +76,10 @@ export interface AppDouble {
   /** How the tasks are from now on. */
   show(task: Task, list?: Task[]): void;
   isReady: boolean;
+  /** Whether waits last until their client is gone. */
+  holdsWaits: boolean;
+  /** Emits `wait` when such a wait begins, and `gone` when its client is. */
+  waits: EventEmitter;
 }
 
 /** The app over an engine of one task and one question, which only writes down what it was asked. */
@@ -117,8 +122,13 @@ export function createAppDouble(events: Operation[] = []): AppDouble {
       asked.cancelled.push(reason);
       return { task: { ...TASK, status: 'cancelled' }, ...outcome };
     },
-    async settled(_owner, _id, waitMs) {
+    async settled(_owner, _id, waitMs, signal) {
       asked.waited.push(waitMs);
+      if (double.holdsWaits) {
+        double.waits.emit('wait');
+        await once(signal, 'abort');
+        double.waits.emit('gone');
+      }
       return { task: shown, cursor: CURSOR };
     },
   };
@@ -163,6 +173,8 @@ export function createAppDouble(events: Operation[] = []): AppDouble {
       listed = list;
     },
     isReady: true,
+    holdsWaits: false,
+    waits: new EventEmitter(),
   };
   return double;
 }

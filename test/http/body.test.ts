@@ -124,7 +124,7 @@ describe('the form', () => {
   );
 
   test('refuses bytes that are not UTF-8', async () => {
-    const body = Buffer.from([...Buffer.from('{"agent":"ec'), 0xff, ...Buffer.from('ho"}')]);
+    const body = Buffer.from([...Buffer.from('{"agent":"echo","input":"'), 0xff, ...Buffer.from('"}')]);
 
     const response = await send(app, '/v1/tasks', {
       method: 'POST',
@@ -142,6 +142,10 @@ describe('the form', () => {
     expect((await post(app, '/v1/tasks', nested(33))).status).toBe(400);
     expect((await post(app, '/v1/tasks', '['.repeat(200_000))).status).toBe(400);
     expect((await post(app, '/v1/tasks', '['.repeat(100_000) + ']'.repeat(100_000))).status).toBe(400);
+  });
+
+  test.each(['1e999', '[-1e999]', '{"a":{"b":1e400}}'])('refuses %s, which no number can hold', async (input) => {
+    expect((await post(app, '/v1/tasks', `{"agent":"echo","input":${input}}`)).status).toBe(400);
   });
 
   test.each(['null', '[]', '"x"', '1', 'true'])('refuses %s in place of an object', async (text) => {

@@ -1,14 +1,16 @@
-import { once } from 'node:events';
-import { request } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Operation } from '../../src/http/operation.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
-import { createAppDouble } from './app-double.ts';
+import { createAppDouble, TASK } from './app-double.ts';
 
+const hanging = new EventEmitter();
 const logger = pino({ level: 'silent' });
-const { app } = createAppDouble([hangingOperation()]);
+const double = createAppDouble([hangingOperation()]);
+const { app } = double;
 let server: HttpServer;
 
 beforeAll(async () => {
@@ -16,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A response that begins and never ends by itself. */
+/** A response that begins, and ends when the test says so. */
 function hangingOperation(): Operation {
   return {
     id: 'hang',
@@ -25,7 +27,18 @@ function hangingOperation(): Operation {
     summary: 'Hangs',
     answers: { 200: { description: 'Hangs.' } },
     errors: [],
-    handle: (c) => c.body(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('begun')) })),
+    handle(c) {
+      let end = () => {};
+      const body = new ReadableStream({
+        start(controller) {
+          end = () => controller.close();
+          hanging.once('end', end);
+          controller.enqueue(Buffer.from('begun'));
+        },
+        cancel: () => void hanging.off('end', end),
+      });
+      return c.body(body);
+    },
   };
 }
 
@@ -115,6 +128,35 @@ test('survives clients that leave in the middle of anything', async () => {
   upload.destroy();
 
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+});
+
+test.each([
+  ['GET', `/v1/tasks/${TASK.id}?wait=60`, ''],
+  ['POST', '/v1/tasks?wait=60', '{"agent":"echo"}'],
+])('ends the wait of a %s %s whose client leaves', async (method, path, body) => {
+  double.holdsWaits = true;
+  const begun = once(double.waits, 'wait');
+  const call = request(`${server.url}${path}`, { method, headers: { 'Content-Type': 'application/json' } });
+  call.on('error', () => {});
+  call.end(body);
+  await begun;
+  const gone = once(double.waits, 'gone');
+
+  call.destroy();
+
+  await gone;
+});
+
+test('closes soon after the last response has ended, though its client would keep the connection', async () => {
+  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger });
+  const call = request(`${closing.url}/hang`, { agent: new Agent({ keepAlive: true }) }).end();
+  const [response] = await once(call, 'response');
+  response.resume();
+
+  const closed = closing.close(60_000);
+  hanging.emit('end');
+
+  await closed;
 });
 
 test('closes though connections idle, and cuts a response that does not end', async () => {

@@ -27,6 +27,8 @@ export interface SseReader {
   readonly response: Response;
   /** Everything that has come so far. */
   readonly blocks: SseBlock[];
+  /** The same, byte for byte, what is no whole block yet included. */
+  readonly text: string;
   /** The next block; null at the end of the stream. */
   next(): Promise<SseBlock | null>;
   /** Reads on up to and including the first block that `wanted` takes. */
@@ -43,6 +45,7 @@ export async function openSseReader(url: string, headers: Record<string, string>
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const blocks: SseBlock[] = [];
   let taken = 0;
+  let all = '';
   let text = '';
   let ended = bytes === undefined;
 
@@ -60,7 +63,9 @@ export async function openSseReader(url: string, headers: Record<string, string>
       ended = true;
       return;
     }
-    text += decoder.decode(part.value, { stream: true });
+    const piece = decoder.decode(part.value, { stream: true });
+    all += piece;
+    text += piece;
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       blocks.push(parseBlock(text.slice(0, end)));
       text = text.slice(end + 2);
@@ -70,6 +75,9 @@ export async function openSseReader(url: string, headers: Record<string, string>
   return {
     response,
     blocks,
+    get text() {
+      return all;
+    },
     next,
     async until(wanted) {
       for (;;) {
@@ -111,7 +119,7 @@ function parseBlock(text: string): SseBlock {
       block.comments.push(line.slice(1).trim());
       continue;
     }
-    const match = /^(id|event|data|retry): (.*)$/.exec(line);
+    const match = /^(id|event|data|retry): ([^\r\n]*)$/.exec(line);
     const [, field, value] = match ?? [];
     if (field === undefined || value === undefined) throw new Error(`Not a line of a stream: ${JSON.stringify(line)}`);
     if (block[field as 'id'] !== null) throw new Error(`Twice in one block: ${JSON.stringify(text)}`);

@@ -1,4 +1,5 @@
 import { uuidv7obj } from 'uuidv7';
+import type { NewEvent } from '../../src/model/event.ts';
 import { formatId, type IdPrefix } from '../../src/model/id.ts';
 import type { QuestionRecord } from '../../src/model/question.ts';
 import type { TaskRecord } from '../../src/model/task.ts';
@@ -29,7 +30,7 @@ export function choiceItem(id = 'month') {
 }
 
 /** Events that an agent emitted: small ones, told apart by `n`. */
-export function noteEvents(taskId: string, count: number, data = (n: number) => JSON.stringify({ n })) {
+export function noteEvents(taskId: string, count: number, data = (n: number) => JSON.stringify({ n })): NewEvent[] {
   return Array.from({ length: count }, (_, n) => ({ taskId, type: 'note.taken', step: null, data: data(n) }));
 }
 
@@ -78,9 +79,7 @@ export class Owner {
   }
 
   async sleep({ id: taskId, fence }: TaskRecord, key: string, ms: number): Promise<void> {
-    const { outcomes } = await this.store.commit(this.name, [
-      { verb: 'startTimer', args: { taskId, fence, key, ms } },
-    ]);
+    const { outcomes } = await this.store.commit(this.name, [{ verb: 'startTimer', args: { taskId, fence, key, ms } }]);
     resultOf(outcomes[0]);
   }
 

@@ -66,7 +66,8 @@ function configure(db: Database.Database): void {
   const journal = db.pragma('journal_mode', { simple: true });
   const synchronous = db.pragma('synchronous', { simple: true });
   if (synchronous !== FULL) throw new Error(`SQLite runs with synchronous = ${synchronous}, not FULL.`);
-  if (journal !== (db.memory ? 'memory' : 'wal')) throw new Error(`SQLite keeps its journal in ${journal} mode, not WAL.`);
+  if (journal !== (db.memory ? 'memory' : 'wal'))
+    throw new Error(`SQLite keeps its journal in ${journal} mode, not WAL.`);
 }
 
 function isOlder(version: string, than: readonly number[]): boolean {

@@ -11,7 +11,10 @@ export function createDue(db: Database): Pick<StoreReads, 'due' | 'nextDueAt' | 
     `select due_at as at, log.owner, task.id as taskId, timer.key from timer
       join task on task.key = timer.task join log on log.id = task.log where due_at <= ? order by due_at limit ?`,
   );
-  const deadlines = db.prepare<[number, number], { at: number; owner: string; taskId: string; fence: number; timeoutMs: number }>(
+  const deadlines = db.prepare<
+    [number, number],
+    { at: number; owner: string; taskId: string; fence: number; timeoutMs: number }
+  >(
     `select deadline_at as at, log.owner, task.id as taskId, fence, timeout_ms as timeoutMs
       from task join log on log.id = task.log
       where deadline_at is not null and deadline_at <= ? order by deadline_at limit ?`,

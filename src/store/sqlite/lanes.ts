@@ -12,7 +12,9 @@ export function createUnblock(db: Database): (logId: number, concurrencyKey: str
       where log = ? and concurrency_key = ? and status = 'queued' and blocked = 0 and concurrency_key is not null`,
   );
   const isBusy = db
-    .prepare<[number, string], 1>(`select 1 from task where log = ? and concurrency_key = ? and status = 'running' limit 1`)
+    .prepare<[number, string], 1>(
+      `select 1 from task where log = ? and concurrency_key = ? and status = 'running' limit 1`,
+    )
     .pluck();
   const unblockHead = db.prepare<[number, string]>(
     `update task set blocked = 0 where key = (

@@ -3,7 +3,8 @@ import { needsOf, type VerbCall } from '../../model/batch.ts';
 import type { QuestionRecord } from '../../model/question.ts';
 import type { TaskRecord } from '../../model/task.ts';
 import { type KeyRecord, type LogRecord, type TimerKey, type TimerRecord, View } from '../../model/view.ts';
-import { type QuestionRead, SELECT_QUESTION, SELECT_TASK, type TaskRead, toQuestion, toTask } from './rows.ts';
+import { type QuestionRead, SELECT_QUESTION, toQuestion } from './question-row.ts';
+import { SELECT_TASK, type TaskRead, toTask } from './task-row.ts';
 
 /** One owner's view, and what ties its records to their rows. */
 export interface Loaded {
@@ -132,7 +133,9 @@ function prepare(db: Database) {
     runningInLane: db.prepare<[number, string], TaskRead>(
       `${SELECT_TASK} where task.log = ? and task.concurrency_key = ? and task.status = 'running'`,
     ),
-    question: db.prepare<[number, string], QuestionRead>(`${SELECT_QUESTION} where question.log = ? and question.id = ?`),
+    question: db.prepare<[number, string], QuestionRead>(
+      `${SELECT_QUESTION} where question.log = ? and question.id = ?`,
+    ),
     pendingQuestions: db.prepare<[number], QuestionRead>(
       `${SELECT_QUESTION} where question.task = ? and question.status = 'pending' order by question.key`,
     ),

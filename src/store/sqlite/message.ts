@@ -5,9 +5,16 @@ import type { Commit, Settled } from './writer.ts';
 
 /** Store → writer's thread, in arrays. All but `close` are answered. */
 export type Request =
-  | { kind: 'commit'; owner: string; calls: PackedCall[] }
+  | ({ kind: 'commit' } & PackedCommit)
   | { kind: 'agents'; agents: readonly AgentDescription[] }
   | { kind: 'close' };
+
+/** `calls` is JSON: what could not cross fails where it was asked. The events to append stand apart, call by call. */
+export interface PackedCommit {
+  owner: string;
+  calls: string;
+  events: Fields[];
+}
 
 /** Writer's thread → store, in arrays: what became of the requests, in their order. Only a commit gives a batch. */
 export type Answer = { ok: true; batch: PackedBatch | null } | { ok: false; failure: Failure };
@@ -20,26 +27,40 @@ export interface Failure {
 
 /** Events as their fields, one after the other: they cross a port five times as fast as one object each. */
 type Fields = (string | null)[];
-type PackedCall = { call: VerbCall; events: Fields | null };
 type PackedBatch = Omit<Batch, 'events'> & { events: Fields };
 
 const NEW_EVENT_FIELDS = 4;
 const EVENT_FIELDS = 5;
 
 export function packCommit({ owner, calls }: Commit): Request {
-  return { kind: 'commit', owner, calls: calls.map(packCall) };
+  const events = calls.flatMap((call) => (call.verb === 'appendEvents' ? [packNewEvents(call.args.events)] : []));
+  return { kind: 'commit', owner, calls: JSON.stringify(calls.map(withoutEvents)), events };
 }
 
-function packCall(call: VerbCall): PackedCall {
-  if (call.verb !== 'appendEvents') return { call, events: null };
+export function unpackCommit({ owner, calls, events }: PackedCommit): Commit {
+  const parsed: VerbCall[] = JSON.parse(calls);
+  const apart = events.values();
+  return { owner, calls: parsed.map((call) => withEvents(call, apart)) };
+}
+
+/** How many rows a commit will come to, roughly: by this the size of a transaction is measured. */
+export function rowsOf({ events }: PackedCommit): number {
+  return events.reduce((rows, fields) => rows + fields.length / NEW_EVENT_FIELDS, 1);
+}
+
+function withoutEvents(call: VerbCall): VerbCall {
+  return call.verb === 'appendEvents' ? { ...call, args: { ...call.args, events: [] } } : call;
+}
+
+function withEvents(call: VerbCall, apart: Iterator<Fields>): VerbCall {
+  if (call.verb !== 'appendEvents') return call;
+  return { ...call, args: { ...call.args, events: unpackNewEvents(apart.next().value ?? []) } };
+}
+
+function packNewEvents(events: readonly NewEvent[]): Fields {
   const fields: Fields = [];
-  for (const { taskId, type, step, data } of call.args.events) fields.push(taskId, type, step, data);
-  return { call: { ...call, args: { ...call.args, events: [] } }, events: fields };
-}
-
-export function unpackCall({ call, events }: PackedCall): VerbCall {
-  if (call.verb !== 'appendEvents' || events === null) return call;
-  return { ...call, args: { ...call.args, events: unpackNewEvents(events) } };
+  for (const { taskId, type, step, data } of events) fields.push(taskId, type, step, data);
+  return fields;
 }
 
 function unpackNewEvents(fields: Fields): NewEvent[] {
@@ -57,15 +78,11 @@ function newEventAt(fields: Fields, at: number): NewEvent {
   };
 }
 
-/** How many rows a call will come to, roughly: what the size of a transaction is counted by. */
-export function rowsOf({ events }: PackedCall): number {
-  return events === null ? 1 : events.length / NEW_EVENT_FIELDS;
-}
-
 export function packAnswer(settled: Settled): Answer {
   if (!settled.ok) return { ok: false, failure: packFailure(settled.error) };
   const fields: Fields = [];
-  for (const { taskId, type, step, data, rootId } of settled.batch.events) fields.push(taskId, type, step, data, rootId);
+  for (const { taskId, type, step, data, rootId } of settled.batch.events)
+    fields.push(taskId, type, step, data, rootId);
   return { ok: true, batch: { ...settled.batch, events: fields } };
 }
 

@@ -19,11 +19,12 @@ export async function openSqliteStore({ dir }: { dir: string }): Promise<Store> 
   const lock = lockDirectory(dir);
   try {
     prepareFile(dir);
+    const db = openConnection(databaseFile(dir), 'read');
+    const reads = createReads(db, Date.now);
     const epoch = newEpoch();
     const writer = await startRemoteWriter({ file: databaseFile(dir), epoch });
-    const db = openConnection(databaseFile(dir), 'read');
     return {
-      ...createReads(db, Date.now),
+      ...reads,
       epoch,
       commit: async (owner, calls) => typed(await writer.commit({ owner, calls })),
       describeAgents: writer.describeAgents,

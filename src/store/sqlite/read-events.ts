@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import type { EventPage, EventQuery, Scope, StoredEvent } from '../store.ts';
 
 const MAX_ROWS = 200;
@@ -7,7 +7,7 @@ const MAX_SEQS = 5_000;
 
 /** The text of `eventJson` in `model/event.ts`, byte for byte. */
 const EVENT_JSON = `'{"seq":' || e.seq || ',"type":"' || e.type || '","taskId":"' || t.id || '","conversationId":null,"at":"'
-  || strftime('%Y-%m-%dT%H:%M:%S', e.at / 1000, 'unixepoch') || '.' || substr(1000 + e.at % 1000, 2)
+  || strftime('%FT%T.', e.at / 1000, 'unixepoch') || substr(1000 + e.at % 1000, 2)
   || 'Z","data":' || e.data || iif(e.step is null, '', ',"step":' || e.step) || '}'`;
 
 const SELECT = `select e.seq, t.id, t.root_id, e.type, ${EVENT_JSON} from event e join task t on t.key = e.task`;

@@ -1,19 +1,12 @@
 import type { Database } from 'better-sqlite3';
-import type { AgentDescription, LogState, StoreReads } from '../store.ts';
+import type { LogState, StoreReads } from '../store.ts';
 import { createClaimable } from './claimable.ts';
 import { createDue } from './due.ts';
 import { createLists } from './lists.ts';
+import { type QuestionRead, SELECT_QUESTION, toQuestion } from './question-row.ts';
 import { createReadEvents } from './read-events.ts';
-import {
-  type AgentRow,
-  type QuestionRead,
-  SELECT_QUESTION,
-  SELECT_TASK,
-  type TaskRead,
-  toAgent,
-  toQuestion,
-  toTask,
-} from './rows.ts';
+import type { agent } from './schema.ts';
+import { SELECT_TASK, type TaskRead, toTask } from './task-row.ts';
 
 /** Prepares all reads on a connection. Each is one or a few statements that run to their end before it returns. */
 export function createReads(db: Database, now: () => number): StoreReads {
@@ -41,7 +34,7 @@ export function createReads(db: Database, now: () => number): StoreReads {
       const firstSeq = statements.unfinished.get(owner);
       return firstSeq === undefined ? null : firstSeq - 1;
     },
-    agents: () => statements.agents.all().map(toAgent),
+    agents: () => statements.agents.all().map((row) => ({ ...row, inputSchema: JSON.parse(row.inputSchema) })),
   };
 }
 
@@ -64,7 +57,7 @@ function prepare(db: Database) {
           and parent_id is null and finished_at is null order by first_seq limit 1`,
       )
       .pluck(),
-    agents: db.prepare<[], AgentRow>(
+    agents: db.prepare<[], typeof agent.$inferSelect>(
       'select name, version, description, input_schema as inputSchema from agent order by name',
     ),
   };

@@ -97,10 +97,16 @@ export const task = sqliteTable(
     check('task_clock', sql`(running_since is not null) = (status = 'running')`),
     check('task_deadline_while_running', sql`(deadline_at is not null) = (status = 'running')`),
     check('task_begun_once_run', sql`(started_at is null) = (attempt = 0)`),
-    check('task_runs_under_a_claim', sql`status not in ('running', 'waiting', 'completed') or (attempt > 0 and fence > 0)`),
+    check(
+      'task_runs_under_a_claim',
+      sql`status not in ('running', 'waiting', 'completed') or (attempt > 0 and fence > 0)`,
+    ),
     check('task_error', sql`(error is not null) = (status = 'failed')`),
     check('task_output', sql`output is null or status = 'completed'`),
-    check('task_open_questions', sql`pending_question_count >= 0 and (pending_question_count = 0 or finished_at is null)`),
+    check(
+      'task_open_questions',
+      sql`pending_question_count >= 0 and (pending_question_count = 0 or finished_at is null)`,
+    ),
     check('task_seqs', sql`first_seq <= last_seq and pruned_seq <= last_seq`),
     check('task_priority', sql`priority between -100 and 100`),
   ],

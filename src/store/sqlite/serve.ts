@@ -1,6 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Answer, packAnswer, packFailure, type Request, rowsOf, unpackCall } from './message.ts';
-import type { Commit, Writer } from './writer.ts';
+import { type Answer, packAnswer, packFailure, type Request, rowsOf, unpackCommit } from './message.ts';
+import type { Writer } from './writer.ts';
 
 /** Above this many rows a transaction takes longer for each of them, and everyone in it waits for all. */
 const MAX_ROWS = 250;
@@ -31,7 +31,7 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
   function handle(request: Request): void {
     switch (request.kind) {
       case 'commit':
-        port.postMessage(writer.commitAll([request, ...takeGroup(request)].map(toCommit)).map(packAnswer));
+        port.postMessage(writer.commitAll([request, ...takeGroup(request)].map(unpackCommit)).map(packAnswer));
         writer.checkpoint();
         return;
       case 'agents':
@@ -46,9 +46,9 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
   /** Takes the commits that fit into the transaction of the first. */
   function takeGroup(first: CommitRequest): CommitRequest[] {
     const group: CommitRequest[] = [];
-    let rows = countRows(first);
+    let rows = rowsOf(first);
     for (let next = inbox[0]; next?.kind === 'commit'; next = inbox[0]) {
-      rows += countRows(next);
+      rows += rowsOf(next);
       if (rows > MAX_ROWS) break;
       group.push(next);
       inbox.shift();
@@ -64,12 +64,4 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
       return { ok: false, failure: packFailure(error) };
     }
   }
-}
-
-function toCommit({ owner, calls }: CommitRequest): Commit {
-  return { owner, calls: calls.map(unpackCall) };
-}
-
-function countRows({ calls }: CommitRequest): number {
-  return calls.reduce((sum, call) => sum + rowsOf(call), 0);
 }

@@ -4,7 +4,8 @@ import type { Event } from '../../model/event.ts';
 import type { LogRecord, TimerRecord, View } from '../../model/view.ts';
 import { createUnblock } from './lanes.ts';
 import type { Loaded } from './load.ts';
-import { fromQuestion, INSERT_QUESTION, INSERT_TASK, newTaskRow, TASK_ASSIGNMENTS, taskUpdate } from './rows.ts';
+import { fromQuestion, INSERT_QUESTION } from './question-row.ts';
+import { ALL_ASSIGNED, fromTask, hasTurned, INSERT_TASK, OFTEN_ASSIGNED, taskUpdate } from './task-row.ts';
 
 export type Write = (loaded: Loaded, batch: Batch) => void;
 
@@ -48,8 +49,9 @@ export function createWrite(db: Database): Write {
     for (const id of view.dirtyTasks) {
       const task = existing(view.task(id));
       const before = tasks.get(id)?.record;
-      if (before !== undefined) statements.task.run(taskUpdate(task, logId));
-      else keys.set(id, Number(statements.newTask.run(newTaskRow(task, logId)).lastInsertRowid));
+      if (before === undefined) keys.set(id, Number(statements.newTask.run(fromTask(task, logId)).lastInsertRowid));
+      else if (hasTurned(before, task)) statements.task.run(taskUpdate(task, logId));
+      else statements.taskProgress.run(taskUpdate(task, logId));
       if (task.concurrencyKey !== null && task.status !== before?.status) lanes.add(task.concurrencyKey);
     }
     for (const lane of lanes) unblock(logId, lane);
@@ -63,7 +65,7 @@ export function createWrite(db: Database): Write {
 
   function writeEvents(events: readonly Event[], logId: number, keys: Map<string, number>): void {
     for (const { seq, taskId, rootId, at, type, step, data } of events) {
-      statements.event.run(logId, seq, keys.get(taskId), keys.get(rootId), at, type, step, data);
+      statements.event.run(logId, seq, keyOf(keys, taskId), keyOf(keys, rootId), at, type, step, data);
     }
   }
 }
@@ -76,11 +78,16 @@ function prepare(db: Database) {
     log: db.prepare<[LogRecord & { id: number }]>(
       'update log set head = @head, pruned_seq = @prunedSeq, epoch = @epoch where id = @id',
     ),
-    epoch: db.prepare<[number, string | null, number]>('insert into log_epoch (log, epoch, first_seq) values (?, ?, ?)'),
-    newTask: db.prepare<[ReturnType<typeof newTaskRow>]>(INSERT_TASK),
+    epoch: db.prepare<[number, string | null, number]>(
+      'insert into log_epoch (log, epoch, first_seq) values (?, ?, ?)',
+    ),
+    newTask: db.prepare<[ReturnType<typeof fromTask>]>(INSERT_TASK),
     // A change of status takes the row out of the queue or into it: then its lane is looked at anew.
     task: db.prepare<[ReturnType<typeof taskUpdate>]>(
-      `update task set ${TASK_ASSIGNMENTS}, blocked = blocked and status = @status where log = @log and id = @id`,
+      `update task set ${ALL_ASSIGNED}, blocked = blocked and status = @status where log = @log and id = @id`,
+    ),
+    taskProgress: db.prepare<[ReturnType<typeof taskUpdate>]>(
+      `update task set ${OFTEN_ASSIGNED} where log = @log and id = @id`,
     ),
     question: db.prepare<[ReturnType<typeof fromQuestion>]>(
       `${INSERT_QUESTION} on conflict (log, id) do update set status = excluded.status, resolved_at = excluded.resolved_at,
@@ -90,7 +97,7 @@ function prepare(db: Database) {
       'insert into timer (task, key, due_at) values (?, ?, ?) on conflict (task, key) do update set due_at = excluded.due_at',
     ),
     closeTimer: db.prepare<[number, string]>('delete from timer where task = ? and key = ?'),
-    event: db.prepare<[number, number, number | undefined, number | undefined, number, string, string | null, string]>(
+    event: db.prepare<[number, number, number, number, number, string, string | null, string]>(
       'insert into event (log, seq, task, root, at, type, step, data) values (?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     prune: db.prepare<[number, number]>('delete from event where root = ? and seq <= ?'),

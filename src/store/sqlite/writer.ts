@@ -25,7 +25,7 @@ export interface Writer {
   describeAgents(agents: readonly AgentDescription[]): void;
   /** Moves the WAL into the database when it has grown. To be called when the commits have been answered. */
   checkpoint(): void;
-  /** Leaves the database whole in its one file, and closes it. */
+  /** Leaves the database whole in its one file, and closes it. Again does nothing. */
   close(): void;
 }
 
@@ -101,7 +101,7 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
       if (fatal === null && log - checkpointed > MAX_WAL_PAGES) tryCheckpoint(checkpoint);
     },
     close() {
-      if (fatal === null) tryCheckpoint(lastCheckpoint);
+      if (fatal === null && db.open) tryCheckpoint(lastCheckpoint);
       db.close();
     },
   };

@@ -128,7 +128,10 @@ export function testCommits(store: () => Store): void {
 
       const commits = Array.from({ length: 20 }, (_, i) => i).map(async (i) => {
         const failing = i % 5 === 0 ? [{ verb: 'createTask', args: createArgs({ priority: 1000 }) } as const] : [];
-        const commit = store().commit(owners[i % 2]?.name ?? '', [{ verb: 'createTask', args: createArgs() }, ...failing]);
+        const commit = store().commit(owners[i % 2]?.name ?? '', [
+          { verb: 'createTask', args: createArgs() },
+          ...failing,
+        ]);
         await commit.catch(() => {}).then(() => settled.push(i));
       });
       await Promise.all(commits);

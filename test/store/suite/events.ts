@@ -11,14 +11,22 @@ export function testEvents(store: () => Store): void {
       const task = await ann.start();
       const json = fc.json({ stringUnit: 'binary' }).map((text) => JSON.stringify(JSON.parse(text)));
       const step = fc.option(fc.record({ name: fc.string({ unit: 'grapheme' }), attempt: fc.nat() }));
-      const samples = fc.sample(fc.tuple(json, step.map((ref) => ref && JSON.stringify(ref))), 150);
+      const samples = fc.sample(
+        fc.tuple(
+          json,
+          step.map((ref) => ref && JSON.stringify(ref)),
+        ),
+        150,
+      );
       const events = samples.map(([data, ref]) => ({ taskId: task.id, type: 'note.taken', step: ref, data }));
 
       const batch = await ann.append(task, events);
 
       const page = ann.read({ after: 2 });
       expect(page.events.map((event) => event.json)).toEqual(batch.events.map(eventJson));
-      expect(page.events.map(({ json: text }) => JSON.parse(text).data)).toEqual(samples.map(([data]) => JSON.parse(data)));
+      expect(page.events.map(({ json: text }) => JSON.parse(text).data)).toEqual(
+        samples.map(([data]) => JSON.parse(data)),
+      );
     });
 
     test('cuts a page at 200 rows and goes on behind it', async () => {
@@ -49,7 +57,10 @@ export function testEvents(store: () => Store): void {
     test('cuts a page at about 256 KiB', async () => {
       const ann = new Owner(store());
       const task = await ann.start();
-      await ann.append(task, noteEvents(task.id, 8, () => JSON.stringify('é'.repeat(25_000))));
+      await ann.append(
+        task,
+        noteEvents(task.id, 8, () => JSON.stringify('é'.repeat(25_000))),
+      );
 
       const page = ann.read();
 
@@ -61,7 +72,10 @@ export function testEvents(store: () => Store): void {
     test('gives an event that is larger than a page all the same', async () => {
       const ann = new Owner(store());
       const task = await ann.start();
-      await ann.append(task, noteEvents(task.id, 2, () => JSON.stringify('x'.repeat(300_000))));
+      await ann.append(
+        task,
+        noteEvents(task.id, 2, () => JSON.stringify('x'.repeat(300_000))),
+      );
 
       const page = ann.read({ after: 2 });
 

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The built server with the bench's agents, in a process of its own. */
+export interface Holdfast {
+  url: string;
+  pid: number;
+  dataDir: string;
+  create(agent: string, input: unknown): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export async function startHoldfast(): Promise<Holdfast> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'holdfast-bench-'));
+  const agents = path.join(ROOT, 'bench/support/agents.mjs');
+  const flags = ['--port', '0', '--data', dataDir, '--agents', agents, '--workers', '2', '--log-level', 'error'];
+  const child = spawn(process.execPath, [path.join(ROOT, 'dist/cli/main.js'), 'serve', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  while (!/http:\/\/\S+/.test(text)) text += (await once(child.stdout, 'data')).toString();
+  child.stdout.resume();
+  const url = /http:\/\/\S+/.exec(text)?.[0] ?? '';
+  return {
+    url,
+    pid: child.pid ?? 0,
+    dataDir,
+    async create(agent, input) {
+      const body = JSON.stringify({ agent, input });
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${url}/v1/tasks`, { method: 'POST', headers, body });
+      if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
+      return ((await response.json()) as { id: string }).id;
+    },
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Opens a stream with nothing between the socket and the caller. */
+export async function openRaw(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  const request = get(url, { headers: { accept: 'text/event-stream', ...headers }, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
+}
+
+/** User and system time that a process and its threads have used, in seconds. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

@@ -1,0 +1,144 @@
+import { readdirSync } from 'node:fs';
+import http from 'node:http';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { createTask, finished, questionOf, readLog } from '../support/task-client.ts';
+
+const AT_ONCE = 100;
+const ABORTED_WITHIN_MS = 30;
+
+/** docs/protocol.md §10: what clients had opened is gone when they are. */
+describe('Streams, timers and descriptors', () => {
+  let server: ServerProcess;
+  let paths: string[];
+
+  beforeAll(async () => {
+    server = await startServerProcess({ agents: ['test/protocol/load-agents.ts'] });
+    const waiting = await createTask(server.url, 'closer', { before: 300 });
+    const over = await createTask(server.url, 'ticker', { count: 300 });
+    await questionOf(server.url, waiting);
+    await finished(server.url, over);
+    paths = [`/v1/tasks/${waiting}/events`, '/v1/events', `/v1/tasks/${over}/events`];
+    // Whatever is opened once and kept shall be open before anything is counted.
+    await abortConnections(300);
+    await sendHeads(50);
+  });
+  afterAll(() => server.stop());
+
+  test('return to their baseline after 2,000 connections aborted in their first 30 ms', async () => {
+    const baseline = await settledCounts();
+
+    await abortConnections(2000);
+
+    await expect.poll(counts, { timeout: 20_000, interval: 100 }).toEqual(baseline);
+    expect(server.stderr()).toBe('');
+  });
+
+  test('return to their baseline after 500 HEADs, which hold nothing open', async () => {
+    const baseline = await settledCounts();
+
+    const statuses = await sendHeads(500);
+
+    await expect.poll(counts, { timeout: 20_000, interval: 100 }).toEqual(baseline);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(server.stderr()).toBe('');
+  });
+
+  test('belong to a process that serves on as before', async () => {
+    await abortConnections(200);
+
+    const taskId = await createTask(server.url, 'ticker', { count: 10 });
+
+    expect(await finished(server.url, taskId)).toMatchObject({ status: 'completed' });
+    expect(await readLog(server.url, `/v1/tasks/${taskId}/events`)).toHaveLength(13);
+    expect(readdirSync(`/proc/${server.pid}/fd`)).not.toHaveLength(0);
+  });
+
+  /** What the warm-up has left behind goes first. */
+  async function settledCounts() {
+    await expect.poll(async () => (await counts()).streams, { timeout: 20_000 }).toBe(0);
+    let last = await counts();
+    for (let same = 0; same < 5; ) {
+      await delay(50);
+      const now = await counts();
+      same = JSON.stringify(now) === JSON.stringify(last) ? same + 1 : 0;
+      last = now;
+    }
+    return last;
+  }
+
+  /** What the server holds open, one connection for the asking included. */
+  async function counts() {
+    const text = await new Promise<string>((resolve, reject) => {
+      const request = http.get(`${server.url}/metrics`, { agent: false }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          body += chunk;
+        });
+        response.on('end', () => resolve(body));
+      });
+      request.on('error', reject);
+    });
+    const value = (name: string) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]);
+    return {
+      descriptors: readdirSync(`/proc/${server.pid}/fd`).length,
+      streams: value('holdfast_streams_open'),
+      handles: value('nodejs_active_handles_total'),
+      resources: value('nodejs_active_resources_total'),
+    };
+  }
+
+  async function abortConnections(count: number): Promise<void> {
+    for (let from = 0; from < count; from += AT_ONCE) {
+      await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => abortOne(from + index)));
+    }
+  }
+
+  /** A connection of one of several kinds, ended within 30 ms of its beginning, in one of two ways. */
+  function abortOne(index: number): Promise<void> {
+    const { hostname, port } = new URL(server.url);
+    const request = requestOf(index);
+    return new Promise((resolve) => {
+      const socket = net.connect(Number(port), hostname);
+      socket.on('connect', () => socket.write(request.slice(0, index % 11 === 0 ? request.length / 2 : undefined)));
+      // To be refused or reset is a way to end, too.
+      socket.on('error', () => {});
+      socket.on('close', () => resolve());
+      // One in five reads nothing until it goes, so that its end is a reset with bytes on the way.
+      if (index % 5 !== 0) socket.resume();
+      setTimeout(
+        () => (index % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()),
+        Math.random() * ABORTED_WITHIN_MS,
+      );
+    });
+  }
+
+  function requestOf(index: number): string {
+    const path = paths[index % paths.length] ?? '/v1/events';
+    const head = (target: string, accept: string) => `GET ${target} HTTP/1.1\r\nHost: x\r\nAccept: ${accept}\r\n\r\n`;
+    if (index % 7 === 0) return head('/v1/events?after=latest&wait=30', 'application/json');
+    if (index % 7 === 1) return head(`${path}?types=question.*`, 'text/event-stream');
+    return head(path, 'text/event-stream');
+  }
+
+  async function sendHeads(count: number): Promise<(number | undefined)[]> {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
+    const statuses = await Promise.all(
+      Array.from({ length: count }, (_, index) => sendHead(`${server.url}${paths[index % paths.length]}`, agent)),
+    );
+    agent.destroy();
+    return statuses;
+  }
+
+  function sendHead(url: string, agent: http.Agent): Promise<number | undefined> {
+    return new Promise((resolve, reject) => {
+      const request = http.request(url, { method: 'HEAD', agent }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode));
+      });
+      request.on('error', reject);
+      request.end();
+    });
+  }
+});

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../../src/store/store.ts';
+import { Owner } from '../../support/store-owner.ts';
+import type { Engine } from '../store.suite.ts';
+
+export function testQueue(engine: Engine): void {
+  describe('the queue', () => {
+    let store: Store;
+    let ann: Owner;
+    let ben: Owner;
+    beforeEach(async () => {
+      store = await engine.open();
+      ann = new Owner(store, 'ann');
+      ben = new Owner(store, 'ben');
+    });
+    afterEach(() => store.close());
+    const claimable = (limit: number) => store.claimable(limit).map(({ taskId }) => taskId);
+
+    test('offers by priority, then age', async () => {
+      const low = await ann.create({ priority: -1 });
+      const first = await ann.create();
+      const high = await ann.create({ priority: 5 });
+      const second = await ann.create();
+
+      expect(store.claimable(10)[0]).toEqual({ owner: 'ann', taskId: high.id, agent: 'planner' });
+      expect(claimable(10)).toEqual([high.id, first.id, second.id, low.id]);
+      expect(claimable(2)).toEqual([high.id, first.id]);
+    });
+
+    test('gives owners turns, however much one of them has queued', async () => {
+      for (let i = 0; i < 20; i++) await ann.create({ priority: 100 });
+      const [first, second] = [await ben.create(), await ben.create()];
+
+      const offered = claimable(6);
+
+      expect(offered).toHaveLength(6);
+      expect(offered).toContain(first.id);
+      expect(offered).toContain(second.id);
+    });
+
+    test('comes to every owner in turn when it is asked for one at a time', async () => {
+      const owners = ['ann', 'ben', 'cleo'];
+      for (const name of owners) for (let i = 0; i < 3; i++) await new Owner(store, name).create();
+
+      const served = Array.from({ length: 6 }, () => store.claimable(1)[0]?.owner);
+
+      expect(served).toEqual([...owners, ...owners]);
+    });
+
+    test('offers only queued tasks', async () => {
+      const running = await ann.start();
+      await ann.finish(await ann.start());
+      await ann.ask(running, 'month');
+      await ann.wait(running, ['month']);
+
+      expect(claimable(10)).toEqual([]);
+    });
+
+    test('offers a waiting task again when its answer has come', async () => {
+      const task = await ann.start();
+      const question = await ann.ask(task, 'month');
+      await ann.wait(task, ['month']);
+
+      await ann.answer(question.id);
+
+      expect(claimable(10)).toEqual([task.id]);
+    });
+
+    test('offers one task of a lane, and none while one of it runs', async () => {
+      const inLane = { concurrencyKey: 'deploy' };
+      const first = await ann.create(inLane);
+      const urgent = await ann.create({ ...inLane, priority: 5 });
+      const other = await ann.create();
+      expect(claimable(10)).toEqual([urgent.id, other.id]);
+
+      const running = await ann.claim(urgent.id);
+      expect(claimable(10)).toEqual([other.id]);
+
+      await ann.finish(running);
+      expect(claimable(10)).toEqual([first.id, other.id]);
+    });
+
+    test('frees a lane while its task waits, and refuses it the lane when another has it', async () => {
+      const inLane = { concurrencyKey: 'deploy' };
+      const waiting = await ann.start(inLane);
+      const question = await ann.ask(waiting, 'month');
+      await ann.wait(waiting, ['month']);
+      const next = await ann.start(inLane);
+
+      await ann.answer(question.id);
+
+      expect(claimable(10)).toEqual([]);
+      await expect(ann.claim(waiting.id)).rejects.toThrow('busy');
+      await ann.finish(next);
+      expect(claimable(10)).toEqual([waiting.id]);
+    });
+
+    test('keeps the lanes of owners apart', async () => {
+      await ann.start({ concurrencyKey: 'deploy' });
+      const theirs = await ben.create({ concurrencyKey: 'deploy' });
+
+      expect(claimable(10)).toEqual([theirs.id]);
+      await expect(ben.claim(theirs.id)).resolves.toMatchObject({ status: 'running' });
+    });
+
+    test('moves a lane on when the first in line is cancelled', async () => {
+      const first = await ann.create({ concurrencyKey: 'deploy' });
+      const second = await ann.create({ concurrencyKey: 'deploy' });
+
+      await store.commit('ann', [{ verb: 'cancelTask', args: { taskId: first.id, reason: null } }]);
+
+      expect(claimable(10)).toEqual([second.id]);
+    });
+
+    test('gives a task to one of two who claim it', async () => {
+      const { id: taskId } = await ann.create();
+      const claim = { verb: 'claimTask', args: { taskId, version: '1' } } as const;
+
+      const batches = await Promise.all([store.commit('ann', [claim]), store.commit('ann', [claim])]);
+
+      expect(batches.map(({ outcomes }) => outcomes[0].ok)).toEqual([true, false]);
+      expect(store.task('ann', taskId)).toMatchObject({ fence: 1 });
+    });
+
+    test('knows what a dead process would leave behind', async () => {
+      await ann.create();
+      await ann.finish(await ann.start());
+      const running = await ann.start();
+      const waiting = await ben.start();
+      await ben.sleep(waiting, 'nap', 60_000);
+      await ben.wait(waiting, ['nap']);
+
+      expect(store.orphans(10)).toEqual(
+        expect.arrayContaining([
+          { owner: 'ann', taskId: running.id, fence: 1 },
+          { owner: 'ben', taskId: waiting.id, fence: 1 },
+        ]),
+      );
+      expect(store.orphans(10)).toHaveLength(2);
+      expect(store.orphans(1)).toHaveLength(1);
+    });
+
+    test('replaces the descriptions of agents', async () => {
+      const describe = (name: string) => ({ name, description: 'Plans.', version: '1', inputSchema: null });
+
+      await store.describeAgents([describe('writer'), describe('planner')]);
+      await store.describeAgents([describe('planner'), { ...describe('cook'), inputSchema: { type: 'object' } }]);
+
+      expect(store.agents()).toEqual([{ ...describe('cook'), inputSchema: { type: 'object' } }, describe('planner')]);
+    });
+  });
+}

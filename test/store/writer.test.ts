@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { statSync, truncateSync } from 'node:fs';
+import { MessageChannel } from 'node:worker_threads';
+import type { Database } from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { VerbCall } from '../../src/model/batch.ts';
+import { databaseFile, openConnection, prepareFile } from '../../src/store/sqlite/connection.ts';
+import { type Answer, packCommit, type Request, unpackBatch, unpackFailure } from '../../src/store/sqlite/message.ts';
+import { serveWriter } from '../../src/store/sqlite/serve.ts';
+import { type Commit, createWriter, type Writer } from '../../src/store/sqlite/writer.ts';
+import { StoreError } from '../../src/store/store.ts';
+import { newDirectory } from '../support/store-directory.ts';
+import { createArgs } from '../support/store-owner.ts';
+
+describe('the writer', () => {
+  let db: Database;
+  let writer: Writer;
+  beforeEach(() => {
+    const dir = newDirectory();
+    prepareFile(dir);
+    db = openConnection(databaseFile(dir), 'write');
+    writer = createWriter(db, 'abcdefgh', Date.now);
+  });
+  afterEach(() => writer.close());
+
+  const create = (owner: string, given = {}): Commit => ({
+    owner,
+    calls: [{ verb: 'createTask', args: createArgs(given) } satisfies VerbCall],
+  });
+  /** SQL that a `CHECK` refuses, for which no verb is to blame. */
+  const unwritable = (owner: string) => create(owner, { priority: 1_000 });
+
+  test('tries each commit by itself when the database refuses their transaction', () => {
+    const settled = writer.commitAll([create('ann'), unwritable('ann'), create('ben'), create('ann')]);
+
+    expect(settled.map(({ ok }) => ok)).toEqual([true, false, true, true]);
+    expect(settled.map((each) => each.ok && each.batch.firstSeq)).toEqual([1, false, 1, 2]);
+  });
+
+  test('says storage_full when there is no space, and writes again when there is', () => {
+    const big = () => create('ann', { input: 'x'.repeat(200_000) });
+    const pages = Number(db.pragma('page_count', { simple: true }));
+    db.pragma(`max_page_count = ${pages + 150}`);
+
+    const settled = writer.commitAll([big(), big(), create('ben')]);
+
+    expect(settled.map((each) => each.ok || each.error)).toMatchObject([true, { code: 'storage_full' }, true]);
+    db.pragma('max_page_count = 1000000');
+    expect(writer.commitAll([big()])).toMatchObject([{ ok: true, batch: { firstSeq: 2 } }]);
+  });
+
+  test('fails everything once the file under it is broken', () => {
+    const dir = newDirectory();
+    prepareFile(dir);
+    const onBroken = createWriter(openConnection(databaseFile(dir), 'write'), 'abcdefgh', Date.now);
+    truncateSync(databaseFile(dir), statSync(databaseFile(dir)).size / 2);
+
+    const settled = [...onBroken.commitAll([create('ann'), create('ben')]), ...onBroken.commitAll([create('ann')])];
+
+    const failed = { ok: false, error: { code: 'storage_failed' } };
+    expect(settled).toMatchObject([failed, failed, failed]);
+    expect(() => onBroken.describeAgents([])).toThrow(StoreError);
+    onBroken.close();
+  });
+
+  test('keeps its WAL bounded', () => {
+    for (let i = 0; i < 60; i++) {
+      writer.commitAll([create('ann', { input: 'x'.repeat(400_000) })]);
+      writer.checkpoint();
+    }
+
+    expect(db.pragma('wal_checkpoint(noop)')).toMatchObject([{ log: expect.toSatisfy((pages) => pages < 2_200) }]);
+  });
+
+  test('serves over a port what it would do at home, in the order of the requests', async () => {
+    const { port1, port2 } = new MessageChannel();
+    serveWriter(port2, writer);
+    const { taskId, ...rest } = createArgs();
+    const note = (task: string) => ({ taskId: task, type: 'note.taken', step: null, data: '{"n":"é"}' });
+    const calls: VerbCall[] = [
+      { verb: 'createTask', args: { taskId, ...rest } },
+      { verb: 'claimTask', args: { taskId, version: '1' } },
+      { verb: 'appendEvents', args: { taskId, fence: 1, events: [note(taskId), note(taskId)] } },
+    ];
+    const stray: VerbCall = { verb: 'appendEvents', args: { taskId, fence: 1, events: [note('task_none')] } };
+
+    port1.postMessage([
+      packCommit({ owner: 'ann', calls }),
+      packCommit({ owner: 'ann', calls: [stray] }),
+      { kind: 'agents', agents: [{ name: 'a', description: '', version: '1', inputSchema: null }] },
+      packCommit(unwritable('ben')),
+    ] satisfies Request[]);
+    const answers: Answer[] = [];
+    while (answers.length < 4) answers.push(...(await once(port1, 'message'))[0]);
+    port1.close();
+
+    const [first, second, third, fourth] = answers;
+    const events = first?.ok && first.batch !== null ? unpackBatch(first.batch).events : [];
+    expect(events.map(({ seq, type, rootId }) => [seq, type, rootId])).toEqual([
+      [1, 'task.created', taskId],
+      [2, 'task.started', taskId],
+      [3, 'note.taken', taskId],
+      [4, 'note.taken', taskId],
+    ]);
+    expect(events.at(-1)).toMatchObject(note(taskId));
+    expect(second?.ok === false && unpackFailure(second.failure)).toMatchObject({
+      message: expect.stringContaining('not loaded'),
+    });
+    expect(third).toEqual({ ok: true, batch: null });
+    expect(fourth?.ok).toBe(false);
+  });
+
+  test('brings trouble of the disk over a port under its code', () => {
+    const failure = { code: 'storage_full', error: new Error('no space') } as const;
+
+    expect(unpackFailure(failure)).toEqual(new StoreError('storage_full', failure.error));
+  });
+});

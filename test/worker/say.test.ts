@@ -1,0 +1,169 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { TaskHandle } from '../../src/model/agent.ts';
+import type { NewEvent } from '../../src/model/event.ts';
+import { isId } from '../../src/model/id.ts';
+import { defer } from '../../src/worker/deferred.ts';
+import { defineAgent } from '../../src/worker/define-agent.ts';
+import { MAX_MESSAGE_BYTES } from '../../src/worker/message-stream.ts';
+import { MainSide } from '../support/worker-main-side.ts';
+
+let main: MainSide;
+afterEach(() => main.close());
+
+async function run(code: (task: TaskHandle) => unknown): Promise<void> {
+  main = new MainSide([defineAgent({ name: 'agent', run: code })]);
+  main.start('agent');
+  await main.next('ready');
+}
+
+function textOf(events: readonly NewEvent[]): string {
+  return events.map(({ data }) => JSON.parse(data).text).join('');
+}
+
+async function* pieces(...texts: string[]): AsyncGenerator<string> {
+  yield* texts;
+}
+
+describe('say', () => {
+  test('streams a string as one delta of a message that begins and ends with its step', async () => {
+    await run((task) => task.say('hello', 'Hello 🚀'));
+    const start = await main.commit('startStep');
+    const delta = await main.commit('append');
+    const settled = await main.commit('settleStep');
+
+    const messageId = start.messageId ?? '';
+    expect(isId('msg', messageId)).toBe(true);
+    expect(delta.events).toEqual([
+      {
+        taskId: 'task_1',
+        type: 'message.delta',
+        step: '{"name":"hello","attempt":1}',
+        data: JSON.stringify({ messageId, text: 'Hello 🚀' }),
+      },
+    ]);
+    expect(settled).toMatchObject({
+      outcome: { status: 'completed' },
+      message: { id: messageId, content: 'Hello 🚀' },
+    });
+    expect(await main.next('end')).toMatchObject({ ending: { output: 'Hello 🚀' } });
+  });
+
+  test('of nothing streams no delta and completes an empty message', async () => {
+    await run((task) => task.say('hello', () => pieces()));
+    await main.commit('startStep');
+
+    expect(await main.commit('settleStep')).toMatchObject({ message: { content: '' } });
+    expect(await main.next('end')).toMatchObject({ ending: { output: '' } });
+  });
+
+  test('gathers what comes from a source, whole surrogate pairs only', async () => {
+    await run((task) => task.say('hello', () => pieces('a\ud83d', '\ude80', 'b')));
+    await main.commit('startStep');
+
+    const { events } = await main.commit('append');
+
+    expect(events.every(({ data }) => JSON.parse(data).text.isWellFormed())).toBe(true);
+    expect(textOf(events)).toBe('a🚀b');
+    expect(await main.commit('settleStep')).toMatchObject({ message: { content: 'a🚀b' } });
+  });
+
+  test('asks a source for no more than reaches the disk', async () => {
+    let taken = 0;
+    async function* endless() {
+      for (;;) {
+        taken++;
+        yield 'x'.repeat(2000);
+      }
+    }
+    await run((task) => task.say('hello', endless));
+    await main.commit('startStep');
+    await main.next('append');
+    await main.settle();
+    const before = taken;
+    await main.settle();
+
+    expect(before).toBeLessThan(10);
+    expect(taken).toBe(before);
+  });
+
+  test('fails with its source, and its message with it', async () => {
+    async function* broken() {
+      yield 'a';
+      throw new Error('connection lost');
+    }
+    await run((task) => task.say('hello', broken));
+    const { messageId } = await main.commit('startStep');
+    await main.commit('append');
+
+    expect(await main.commit('settleStep')).toMatchObject({
+      outcome: { status: 'failed' },
+      message: { id: messageId },
+    });
+    expect(await main.next('end')).toMatchObject({ ending: { error: { message: 'connection lost' } } });
+  });
+
+  test.each([
+    ['what is no text', () => JSON.parse('42'), 'A message is a string or an async iterable of strings.'],
+    [
+      'too much of it',
+      () => 'x'.repeat(MAX_MESSAGE_BYTES + 1),
+      `A message may hold ${MAX_MESSAGE_BYTES} bytes of text.`,
+    ],
+  ])('fails for %s', async (_, text, message) => {
+    await run((task) => task.say('hello', text));
+    await main.commit('startStep');
+    await main.commit('settleStep');
+
+    expect(await main.next('end')).toMatchObject({ ending: { error: { message } } });
+  });
+});
+
+describe("a step's say", () => {
+  test('begins a message inside the step and completes it with the step', async () => {
+    await run((task) => task.step('s', (step) => step.say(pieces('a', 'b'))));
+    expect(await main.commit('startStep')).toMatchObject({ messageId: null });
+
+    const { events } = await main.commit('append');
+    const { message } = await main.commit('settleStep');
+
+    expect(events[0]).toMatchObject({
+      type: 'message.started',
+      step: '{"name":"s","attempt":1}',
+      data: JSON.stringify({ messageId: message?.id, role: 'assistant' }),
+    });
+    expect(textOf(events.slice(1))).toBe('ab');
+    expect(message?.content).toBe('ab');
+  });
+
+  test('is awaited by the step even where its function does not', async () => {
+    const rest = defer<string>();
+    async function* slow() {
+      yield 'a';
+      yield await rest.promise;
+    }
+    await run((task) => task.step('s', (step) => void step.say(slow())));
+    await main.commit('startStep');
+    await main.commit('append');
+    await main.settle();
+    expect(main.unread).toEqual([]);
+
+    rest.resolve('b');
+    await main.commit('append');
+
+    expect(await main.commit('settleStep')).toMatchObject({ message: { content: 'ab' } });
+  });
+
+  test('rejects a second message of the same run', async () => {
+    await run((task) =>
+      task.step('s', async (step) => {
+        await step.say('a');
+        return step.say('b').catch((error: Error) => error.message);
+      }),
+    );
+    await main.commit('startStep');
+    await main.commit('append');
+    await main.commit('settleStep');
+
+    expect(await main.next('end')).toMatchObject({ ending: { output: 'The step "s" has its message already.' } });
+  });
+});

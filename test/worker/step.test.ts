@@ -1,0 +1,265 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { StepHandle, TaskHandle } from '../../src/model/agent.ts';
+import { defer } from '../../src/worker/deferred.ts';
+import { defineAgent } from '../../src/worker/define-agent.ts';
+import { MainSide } from '../support/worker-main-side.ts';
+
+let main: MainSide;
+afterEach(() => main.close());
+
+async function run(code: (task: TaskHandle) => unknown): Promise<void> {
+  main = new MainSide([defineAgent({ name: 'agent', run: code })]);
+  main.start('agent');
+  await main.next('ready');
+}
+
+describe('a step', () => {
+  test('begins when its start was sent, and its value comes when its end is on disk', async () => {
+    let value: unknown = 'none yet';
+    await run(async (task) => {
+      value = await task.step('s', () => ({ flights: 2, none: undefined }));
+    });
+    expect(await main.next('startStep')).toMatchObject({
+      step: { name: 's', attempt: 1 },
+      messageId: null,
+      tool: null,
+    });
+
+    const settled = await main.next('settleStep');
+    await main.settle();
+    expect(settled).toMatchObject({ step: { name: 's', attempt: 1 }, outcome: { status: 'completed' }, message: null });
+    expect(value).toBe('none yet');
+    main.ack(settled);
+    await main.next('end');
+
+    expect(value).toEqual({ flights: 2 });
+  });
+
+  test('numbers a repeated name in the order of the calls, with one counter for all kinds', async () => {
+    await run(async (task) => {
+      await Promise.all([task.step('x', () => 1), task.sleep('x', 1), task.say('x', 'a'), task.step('y', () => 1)]);
+    });
+
+    expect(await main.next('startStep')).toMatchObject({ step: { name: 'x' } });
+    expect(await main.next('sleep')).toMatchObject({ key: 'x#2' });
+    expect(await main.next('startStep')).toMatchObject({ step: { name: 'x#3' } });
+    expect(await main.next('startStep')).toMatchObject({ step: { name: 'y' } });
+  });
+
+  test('fails with the very error that was thrown', async () => {
+    const thrown = Object.assign(new Error('no seats'), { seats: 0 });
+    let caught: unknown;
+    await run(async (task) => {
+      await task.step('s', () => Promise.reject(thrown)).catch((error: unknown) => (caught = error));
+    });
+    await main.commit('startStep');
+
+    expect(await main.commit('settleStep')).toMatchObject({
+      outcome: { status: 'failed', error: { code: 'agent_error', message: 'no seats' }, retryInMs: null },
+    });
+    await main.next('end');
+    expect(caught).toBe(thrown);
+  });
+
+  test.each([
+    ['a bigint', () => ({ price: 1n }), '"price" is a bigint, which is not JSON.'],
+    ['a number that is none', () => [Number.NaN], '"0" is NaN, which is not JSON.'],
+    ['a function', () => () => 1, 'a function is not JSON.'],
+    ['a Map', () => new Map(), 'a Map is not JSON.'],
+  ])('fails when it returns %s', async (_, fn, message) => {
+    await run((task) => task.step<unknown>('s', fn));
+    await main.commit('startStep');
+    await main.commit('settleStep');
+
+    expect(await main.next('end')).toMatchObject({
+      ending: { status: 'failed', error: { code: 'agent_error', message } },
+    });
+  });
+
+  test('turns undefined into null', async () => {
+    await run(async (task) => [await task.step('s', () => {})]);
+    await main.commit('startStep');
+    await main.commit('settleStep');
+
+    expect(await main.next('end')).toMatchObject({ ending: { output: [null] } });
+  });
+
+  test('that nobody awaits may fail', async () => {
+    await run(async (task) => {
+      void task.step('s', () => Promise.reject(new Error('x')));
+      await task.sleep('z', 1);
+    });
+    await main.commit('startStep');
+    await main.commit('sleep');
+    await main.commit('settleStep');
+
+    await main.next('wait');
+  });
+
+  test('tells which call of a tool it is', async () => {
+    await run((task) => task.step('s', () => 3, { tool: { toolCallId: 'c1', name: 'add', input: { a: 1 } } }));
+
+    expect(await main.commit('startStep')).toMatchObject({ tool: { toolCallId: 'c1', name: 'add', input: { a: 1 } } });
+    expect(await main.commit('settleStep')).toMatchObject({ tool: { toolCallId: 'c1', output: 3 } });
+  });
+
+  test('gives up when its time is over, and aborts its signal', async () => {
+    let signal: AbortSignal | undefined;
+    const forever = (step: StepHandle) => {
+      signal = step.signal;
+      return new Promise<never>(() => {});
+    };
+    await run((task) => task.step('s', forever, { timeoutMs: 5 }));
+    await main.commit('startStep');
+    await main.commit('settleStep');
+
+    const message = 'The step "s" took longer than 5 ms.';
+    expect(await main.next('end')).toMatchObject({ ending: { error: { code: 'agent_error', message } } });
+    expect(signal?.reason).toMatchObject({ name: 'StepTimeoutError', message });
+  });
+
+  test('whose code has ended meanwhile is aborted and reports nothing', async () => {
+    let signal: AbortSignal | undefined;
+    const goOn = defer<void>();
+    await run(async (task) => {
+      void task.step('s', async (step) => {
+        signal = step.signal;
+        await goOn.promise;
+        void step.emit('my.event');
+      });
+      await task.emit('my.event');
+    });
+    await main.commit('startStep');
+    await main.commit('append');
+    await main.commit('end');
+
+    expect(signal?.aborted).toBe(true);
+    goOn.resolve();
+    await main.settle();
+    expect(main.unread).toEqual([]);
+  });
+});
+
+describe('a step that is retried', () => {
+  const retry = { attempts: 3, baseMs: 1, maxMs: 2 };
+
+  test('tells of each run, and only its last outcome reaches the code', async () => {
+    let runs = 0;
+    const keys = new Set<string>();
+    await run((task) =>
+      task.step(
+        's',
+        (step) => {
+          keys.add(step.idempotencyKey);
+          runs++;
+          if (step.attempt < 3) throw new Error(`failure ${step.attempt}`);
+          return `after ${runs} runs`;
+        },
+        { retry },
+      ),
+    );
+
+    expect(await main.commit('startStep')).toMatchObject({ step: { attempt: 1 } });
+    const failed = await main.commit('settleStep');
+    expect(failed).toMatchObject({ step: { attempt: 1 }, outcome: { error: { message: 'failure 1' } } });
+    expect(failed.outcome).toSatisfy((outcome: { retryInMs: number }) => [0, 1].includes(outcome.retryInMs));
+    expect(await main.commit('startStep')).toMatchObject({ step: { attempt: 2 } });
+    await main.commit('settleStep');
+    expect(await main.commit('startStep')).toMatchObject({ step: { attempt: 3 } });
+    expect(await main.commit('settleStep')).toMatchObject({ outcome: { status: 'completed' } });
+    expect(await main.next('end')).toMatchObject({ ending: { output: 'after 3 runs' } });
+    expect(keys.size).toBe(1);
+  });
+
+  test('fails with its last error when no run is left', async () => {
+    await run((task) =>
+      task.step('s', ({ attempt }) => Promise.reject(new Error(`failure ${attempt}`)), {
+        retry: { ...retry, attempts: 2 },
+      }),
+    );
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      await main.commit('startStep');
+      await main.commit('settleStep');
+    }
+
+    expect(await main.next('end')).toMatchObject({ ending: { error: { message: 'failure 2' } } });
+  });
+
+  test('begins another message with each run, and discards the one before', async () => {
+    await run((task) =>
+      task.step(
+        's',
+        async (step) => {
+          await step.say(`try ${step.attempt}`);
+          if (step.attempt === 1) throw new Error('no');
+        },
+        { retry },
+      ),
+    );
+    await main.commit('startStep');
+    await main.commit('append');
+    const failed = await main.commit('settleStep');
+    await main.commit('startStep');
+    await main.commit('append');
+    const completed = await main.commit('settleStep');
+
+    expect(completed.message?.content).toBe('try 2');
+    expect(failed.message?.id).not.toBe(completed.message?.id);
+  });
+});
+
+describe("a step's own handle", () => {
+  test('sends events that name the step and the run', async () => {
+    await run((task) =>
+      task.step('s', async (step) => {
+        await Promise.all([step.emit('my.event', { a: 1 }), step.progress(null, 'well')]);
+      }),
+    );
+    await main.commit('startStep');
+
+    const step = '{"name":"s","attempt":1}';
+    expect((await main.commit('append')).events).toEqual([
+      { taskId: 'task_1', type: 'my.event', step, data: '{"a":1}' },
+      { taskId: 'task_1', type: 'task.progress', step, data: '{"fraction":null,"note":"well"}' },
+    ]);
+    await main.commit('settleStep');
+  });
+
+  test('is the only one that works inside the function', async () => {
+    const codes: unknown[] = [];
+    await run((task) =>
+      task.step('s', async () => {
+        const calls = [
+          () => task.step('t', () => 1),
+          () => task.emit('my.event'),
+          () => task.sleep('z', 1),
+          async () => task.now(),
+          async () => task.random('r'),
+        ];
+        for (const call of calls) await call().catch((error: { code: unknown }) => codes.push(error.code));
+      }),
+    );
+    await main.commit('startStep');
+
+    await main.commit('settleStep');
+
+    expect(codes).toEqual(Array(5).fill('nested_call'));
+  });
+
+  test('leaves the rest of the code free to use the task at the same time', async () => {
+    const inside = defer<void>();
+    await run(async (task) => {
+      const step = task.step('s', () => inside.promise);
+      await task.emit('my.event');
+      inside.resolve();
+      await step;
+      await task.emit('my.event');
+    });
+    await main.commit('startStep');
+    await main.commit('append');
+    await main.commit('settleStep');
+    await main.commit('append');
+
+    expect(await main.next('end')).toMatchObject({ ending: { status: 'completed' } });
+  });
+});
