@@ -49,7 +49,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { store, agentModules, host = '127.0.0.1', port = DEFAULT_PORT, retentionMs = null } = options;
   const size = Math.max(LEAST_WORKERS, options.workers ?? availableParallelism());
   const logger = options.logger ?? pino({ level: 'silent' });
-  let stopping = false;
+  const stop = new AbortController();
 
   const hub = createHub();
   const dispatcher = createDispatcher(store, fatal);
@@ -58,9 +58,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const log = createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal });
   const pool = await createPool({ size, agentModules, onReports: dispatcher.onReports, onLost: dispatcher.onLost });
   const inProgress = createInProgress();
-  const tasks = createTasks({ store, log, hub, pool, inProgress });
+  const tasks = createTasks({ store, log, hub, pool, inProgress, stopping: stop.signal });
   const questions = createQuestions({ store, log, inProgress });
-  const streams = createStreams(store, hub, tasks);
+  const streams = createStreams(store, hub, tasks, stop.signal);
   const metrics = createMetrics();
   const open = createOpenStreams((count) => metrics.streamsOpen.set(count));
   const owner = () => OWNER;
@@ -70,7 +70,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     agents: createAgents(store),
     events: eventOperations({ streams, open, owner }),
     owner,
-    readiness: () => !stopping && pool.isHealthy(),
+    readiness: () => !stop.signal.aborted && pool.isHealthy(),
     metrics,
     logger,
     version: packageVersion(),
@@ -90,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     return {
       url: http.url,
       async close() {
-        stopping = true;
+        stop.abort();
         sweeper.stop();
         open.close('drain');
         await Promise.all([http.close(), dispatcher.drain(DRAIN_MS)]);

@@ -4,6 +4,7 @@ import type { Store } from '../store/store.ts';
 import type { Pool, PoolOptions } from '../worker/pool.ts';
 import type { Report } from '../worker/protocol.ts';
 import { createCopies, type NumberedReport } from './copies.ts';
+import { createInbox, type Inbox } from './inbox.ts';
 import type { CommitListener, Log } from './log.ts';
 import { verbOfReport } from './report-verb.ts';
 
@@ -43,7 +44,7 @@ export function createDispatcher(store: Store, onFatal: (error: unknown) => void
   let claimsAllowed = false;
   let onIdle: (() => void) | null = null;
   const claiming = new Set<string>();
-  const inboxes = new Map<number, { entries: Entry[]; busy: boolean }>();
+  const inboxes = new Map<number, Inbox<Entry>>();
   const workerOf = new Map<string, number>();
   const reportsOf = new WeakMap<readonly VerbCall[], (NumberedReport | null)[]>();
   const copies = createCopies((command) => pool.send(command));
@@ -67,47 +68,48 @@ export function createDispatcher(store: Store, onFatal: (error: unknown) => void
         const version = pool.agents.find(({ name }) => name === agent)?.version ?? UNKNOWN_VERSION;
         return { verb: 'claimTask', args: { taskId, version } } as const;
       });
-      untilStored(() => log.commit(owner, calls)).then(() => {
-        for (const { taskId } of tasks) claiming.delete(taskId);
-        scheduleClaims();
-      }, onFatal);
+      log
+        .commit(owner, calls)
+        .catch(unlessFull)
+        .then((committed) => {
+          for (const { taskId } of tasks) claiming.delete(taskId);
+          if (committed === null) setTimeout(scheduleClaims, STORAGE_RETRY_MS);
+          else scheduleClaims();
+        })
+        .catch(onFatal);
     }
   }
 
-  /** Writes what a worker has reported, one batch at a time, so that nothing of it can overtake what went before. */
-  async function write(inbox: { entries: Entry[]; busy: boolean }): Promise<void> {
-    if (inbox.busy) return;
-    inbox.busy = true;
-    while (inbox.entries.length > 0) {
-      const entries = inbox.entries;
-      inbox.entries = [];
-      const writes: Promise<void>[] = [];
-      for (const [owner, own] of groupBy(entries, ownerOf)) if (owner !== null) writes.push(writeOwn(owner, own));
-      await Promise.all(writes);
-    }
-    inbox.busy = false;
+  /** Writes what a worker has reported. @returns what there was no space for */
+  async function write(entries: Entry[]): Promise<Entry[]> {
+    const writes: Promise<Entry[]>[] = [];
+    for (const [owner, own] of groupBy(entries, ownerOf)) if (owner !== null) writes.push(writeOwn(owner, own));
+    return (await Promise.all(writes)).flat();
   }
 
-  async function writeOwn(owner: string, entries: Entry[]): Promise<void> {
+  async function writeOwn(owner: string, entries: Entry[]): Promise<Entry[]> {
     const calls = entries.map(({ call }) => call);
     reportsOf.set(
       calls,
       entries.map(({ report }) => report),
     );
-    const { outcomes } = await untilStored(() => log.commit(owner, calls));
+    const committed = await log.commit(owner, calls).catch(unlessFull);
+    if (committed === null) return entries;
     for (const [index, { taskId, fence, call }] of entries.entries()) {
       const copy = copies.get(taskId);
-      const crossed = call.verb === 'failTask' && outcomes[index]?.ok === false && copy !== undefined && copy.fence > fence;
+      const refused = committed.outcomes[index]?.ok === false;
       // The copy was lost while a claim for it was on its way: the claim's fence is the one to fail it under.
-      if (crossed) lose(taskId, copy.fence, call.args.error);
+      if (call.verb === 'failTask' && refused && copy !== undefined && copy.fence > fence) {
+        lose(taskId, copy.fence, call.args.error);
+      }
     }
+    return [];
   }
 
   function put(worker: number, entries: readonly Entry[]): void {
-    const inbox = inboxes.get(worker) ?? { entries: [], busy: false };
+    const inbox = inboxes.get(worker) ?? createInbox({ write, onFatal });
     inboxes.set(worker, inbox);
-    inbox.entries.push(...entries);
-    write(inbox).catch(onFatal);
+    inbox.put(entries);
   }
 
   function lose(taskId: string, fence: number, error: TaskError): void {
@@ -182,16 +184,10 @@ export function createDispatcher(store: Store, onFatal: (error: unknown) => void
   };
 }
 
-/** Tries again while there is no space: what a worker reported, and what was claimed, is never given up. */
-async function untilStored<T>(write: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof HoldfastError && error.code === 'storage_full')) throw error;
-      await new Promise((resolve) => setTimeout(resolve, STORAGE_RETRY_MS));
-    }
-  }
+/** Null for want of space, which passes; anything else is a bug. */
+function unlessFull(error: unknown): null {
+  if (error instanceof HoldfastError && error.code === 'storage_full') return null;
+  throw error;
 }
 
 function entryOf(report: Report): Entry | null {

@@ -1,9 +1,8 @@
-import type { KeyUse } from '../model/batch.ts';
+import type { KeyUse, VerbCall } from '../model/batch.ts';
 import { HoldfastError } from '../model/error.ts';
 import type { Json } from '../model/json.ts';
 import { type Answers, type Question, toQuestion } from '../model/question.ts';
-import type { Outcome, QuestionResult } from '../model/verb.ts';
-import type { QuestionFilter, Store } from '../store/store.ts';
+import type { Committed, QuestionFilter, Store } from '../store/store.ts';
 import type { InProgress } from './in-progress.ts';
 import type { Log } from './log.ts';
 import { cursorAt } from './position.ts';
@@ -34,6 +33,8 @@ export interface Questions {
   ): Promise<Written<{ question: Question }>>;
 }
 
+type QuestionCall = VerbCall<'answerQuestion' | 'declineQuestion'>;
+
 export interface QuestionsDependencies {
   store: Store;
   log: Log;
@@ -46,9 +47,15 @@ export function createQuestions({ store, log, inProgress }: QuestionsDependencie
     return cursorAt(state, { seq: state.head, until: null });
   }
 
-  function written(owner: string, outcome: Outcome<QuestionResult>): Written<{ question: Question }> {
-    const { result, replayed } = unwrap(outcome, store.log(owner));
-    return { question: toQuestion(result.question), replayed, cursor: headCursor(owner) };
+  /** The cursor is that of the commit, not of what has come since: it may be where a client follows on. */
+  function written(
+    owner: string,
+    { outcomes, firstSeq, events }: Committed<readonly [QuestionCall]>,
+  ): Written<{ question: Question }> {
+    const state = store.log(owner);
+    const { result, replayed } = unwrap(outcomes[0], state);
+    const cursor = cursorAt(state, { seq: firstSeq - 1 + events.length, until: null });
+    return { question: toQuestion(result.question), replayed, cursor };
   }
 
   return {
@@ -71,8 +78,7 @@ export function createQuestions({ store, log, inProgress }: QuestionsDependencie
       const args = { questionId, given, resolvedBy };
       return inProgress.run(owner, idempotency, async () => {
         const call = { verb: 'answerQuestion', args, ...(idempotency && { idempotency }) } as const;
-        const { outcomes } = await log.commit(owner, [call]);
-        return written(owner, outcomes[0]);
+        return written(owner, await log.commit(owner, [call]));
       });
     },
 
@@ -80,8 +86,7 @@ export function createQuestions({ store, log, inProgress }: QuestionsDependencie
       const args = { questionId, reason, resolvedBy };
       return inProgress.run(owner, idempotency, async () => {
         const call = { verb: 'declineQuestion', args, ...(idempotency && { idempotency }) } as const;
-        const { outcomes } = await log.commit(owner, [call]);
-        return written(owner, outcomes[0]);
+        return written(owner, await log.commit(owner, [call]));
       });
     },
   };

@@ -17,13 +17,17 @@ export interface Streams {
   page(request: PageRequest): Promise<EventsPage>;
 }
 
-export function createStreams(store: Store, hub: Hub, tasks: Tasks): Streams {
+/** @param stopping ends all waiting when the server stops */
+export function createStreams(store: Store, hub: Hub, tasks: Tasks, stopping: AbortSignal): Streams {
   return {
     ofTask: (owner, taskId) => taskSubject(tasks.record(owner, taskId)),
     ofOwner: () => ({ scope: { kind: 'log' }, task: null }),
     startOf: (owner, subject, asked) => store.snapshot(() => startOf(store, owner, subject, asked)),
     cursorAt: (owner, position) => cursorAt(store.log(owner), position),
     open: (request, sink) => openTail(store, hub, request, sink),
-    page: (request) => readEventsPage(store, hub, request),
+    page: (request) => {
+      const signal = AbortSignal.any([request.signal, stopping]);
+      return readEventsPage(store, hub, { ...request, signal });
+    },
   };
 }

@@ -4,6 +4,7 @@ import { HoldfastError } from '../model/error.ts';
 import { formatId } from '../model/id.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { isTerminal, type Task, type TaskRecord, toTask } from '../model/task.ts';
+import type { Outcome, TaskResult } from '../model/verb.ts';
 import type { Store, TaskFilter } from '../store/store.ts';
 import type { Pool } from '../worker/pool.ts';
 import type { Hub } from './hub.ts';
@@ -51,9 +52,11 @@ export interface TasksDependencies {
   hub: Hub;
   pool: Pool;
   inProgress: InProgress;
+  /** Ends all waiting when the server stops. */
+  stopping: AbortSignal;
 }
 
-export function createTasks({ store, log, hub, pool, inProgress }: TasksDependencies): Tasks {
+export function createTasks({ store, log, hub, pool, inProgress, stopping }: TasksDependencies): Tasks {
   function record(owner: string, id: string): TaskRecord {
     const task = store.task(owner, id);
     if (task === null) throw new HoldfastError('not_found', 'There is no such task.');
@@ -70,6 +73,14 @@ export function createTasks({ store, log, hub, pool, inProgress }: TasksDependen
     return { task: toTask(task, mint), cursor: mint(state.head) };
   }
 
+  /** The task as its write left it, or the earlier one with the same key, and the cursor of just that state. */
+  function written(owner: string, outcome: Outcome<TaskResult>): Written<{ task: Task }> {
+    const state = store.log(owner);
+    const { result, replayed } = unwrap(outcome, state);
+    const task = toTask(result.task, (seq) => cursorAt(state, { seq, until: null }));
+    return { task, cursor: task.cursor.last, replayed };
+  }
+
   async function checkInput({ agent, input }: CreateTaskRequest): Promise<void> {
     if (!pool.agents.some(({ name }) => name === agent)) {
       throw new HoldfastError('unknown_agent', `There is no agent "${agent}".`);
@@ -84,12 +95,12 @@ export function createTasks({ store, log, hub, pool, inProgress }: TasksDependen
 
     create(owner, request, idempotency) {
       return inProgress.run(owner, idempotency, async () => {
-        await checkInput(request);
+        // A request that was done before is answered as it was then, whatever has become of its agent.
+        if (idempotency === undefined || !store.hasKey(owner, idempotency.key)) await checkInput(request);
         const args = { ...request, taskId: formatId('task', uuidv7obj().bytes) };
         const call = { verb: 'createTask', args, ...(idempotency && { idempotency }) } as const;
         const { outcomes } = await log.commit(owner, [call]);
-        const { result, replayed } = unwrap(outcomes[0], store.log(owner));
-        return { ...shown(owner, result.task), replayed };
+        return written(owner, outcomes[0]);
       });
     },
 
@@ -105,13 +116,13 @@ export function createTasks({ store, log, hub, pool, inProgress }: TasksDependen
       return inProgress.run(owner, idempotency, async () => {
         const call = { verb: 'cancelTask', args: { taskId: id, reason }, ...(idempotency && { idempotency }) } as const;
         const { outcomes } = await log.commit(owner, [call]);
-        const { result, replayed } = unwrap(outcomes[0], store.log(owner));
-        return { ...shown(owner, result.task), replayed };
+        return written(owner, outcomes[0]);
       });
     },
 
-    settled(owner, id, waitMs, signal) {
+    settled(owner, id, waitMs, requestSignal) {
       const task = record(owner, id);
+      const signal = AbortSignal.any([requestSignal, stopping]);
       return new Promise((resolve, reject) => {
         const isSettled = () => {
           const { status } = record(owner, id);

@@ -10,7 +10,7 @@ export interface AskedStart {
 }
 
 const MAX_TYPES = 20;
-const TYPE_PATTERN = /^[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*(\.\*)?$/;
+const TYPE_PATTERN = /^[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*\.([a-z0-9_-]+|\*)$/;
 const MAX_TYPE_LENGTH = 64;
 
 /**
@@ -24,7 +24,7 @@ export function askedStart(lastEventId: string | undefined, url: URLSearchParams
   if (text === '') return { point: null, text };
   const point = parseStartPoint(text);
   if (point === null) {
-    const path = lastEventId ? 'Last-Event-ID' : 'after';
+    const path = lastEventId ? 'Last-Event-ID' : '/after';
     throw new HoldfastError('invalid_request', 'That is not a cursor.', {
       errors: [{ path, message: 'Send a cursor as this server gave it, "0" or "latest".' }],
     });
@@ -44,7 +44,7 @@ export function askedTypes(url: URLSearchParams): ((type: string) => boolean) | 
   const isGood = (pattern: string) => pattern.length <= MAX_TYPE_LENGTH && TYPE_PATTERN.test(pattern);
   if (patterns.length > MAX_TYPES || !patterns.every(isGood)) {
     throw new HoldfastError('invalid_request', `"types" holds up to ${MAX_TYPES} event types.`, {
-      errors: [{ path: 'types', message: 'Each is an event type or a prefix followed by ".*", separated by commas.' }],
+      errors: [{ path: '/types', message: 'Each is an event type or a prefix followed by ".*", separated by commas.' }],
     });
   }
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('.*')));

@@ -1,12 +1,14 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { z } from 'zod';
-import type { Start, Subject } from '../engine/position.ts';
+import { cursorGone } from '../engine/pages.ts';
+import type { Subject } from '../engine/position.ts';
 import type { Streams } from '../engine/streams.ts';
 import type { Tail } from '../engine/tail.ts';
 import { HoldfastError } from '../model/error.ts';
 import { type AskedStart, askedStart, askedTypes, prefersJson } from './event-request.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { HttpContext, Operation } from './operation.ts';
+import { decimal, once, readQuery } from './query.ts';
 import { byeBlock, caughtUpBlock, endBlock, openSse, resetBlock, SSE_HEADERS } from './sse.ts';
 
 export interface EventDependencies {
@@ -19,8 +21,6 @@ export interface EventDependencies {
 
 interface Reading {
   owner: string;
-  /** @throws HoldfastError `not_found` */
-  subject(): Subject;
   asked: AskedStart;
   passes: ((type: string) => boolean) | null;
   url: URLSearchParams;
@@ -36,42 +36,27 @@ const eventsQuery = z.object({
   after: z.string().optional(),
   types: z.string().optional(),
   event: z.literal('type').optional(),
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE_EVENTS).default(DEFAULT_PAGE_EVENTS),
-  wait: z.coerce.number().min(0).max(MAX_WAIT_SECONDS).default(0),
+  limit: once(z.int().min(1).max(MAX_PAGE_EVENTS).default(DEFAULT_PAGE_EVENTS), decimal),
+  wait: once(z.number().min(0).max(MAX_WAIT_SECONDS).default(0), decimal),
 });
 
 /** The event streams of a task and of everything, live or by the page. @see docs/protocol.md §5 */
-export function eventOperations({ streams, open, owner }: EventDependencies): Operation[] {
-  async function serve(c: HttpContext, who: string, subject: () => Subject): Promise<Response> {
-    const json = prefersJson(c.req.header('Accept'));
-    // What is unknown comes before what is malformed.
-    if (json) subject();
-    const url = new URL(c.req.url).searchParams;
-    const reading = {
-      owner: who,
-      subject,
-      asked: askedStart(c.req.header('Last-Event-ID'), url),
-      passes: askedTypes(url),
-      url,
-    };
-    if (prefersJson(c.req.header('Accept'))) return page(c, reading);
+export function eventOperations({ streams, open, owner, onTrouble }: EventDependencies): Operation[] {
+  /** What is unknown comes before what is malformed. */
+  async function serve(c: HttpContext, who: string, subjectOf: () => Subject): Promise<Response> {
+    if (prefersJson(c.req.header('Accept'))) return page(c, subjectOf(), readingOf(c, who));
     c.set('untimed', true);
-    return stream(c, reading);
+    return stream(c, orNull(subjectOf), readingOf(c, who));
   }
 
-  async function page(c: HttpContext, reading: Reading): Promise<Response> {
-    const { owner: who, subject, asked } = reading;
-    const limits = pageLimits(reading.url);
+  async function page(c: HttpContext, subject: Subject, reading: Reading): Promise<Response> {
+    const { owner: who, asked } = reading;
+    const limits = pageLimits(c);
     if (limits.waitMs > 0) c.set('untimed', true);
     const start = streams.startOf(who, subject, asked.point);
     const cursor = streams.cursorAt(who, start.position);
     c.header('Cache-Control', 'no-store');
-    if (start.kind === 'reset') {
-      throw new HoldfastError('cursor_gone', 'This cursor cannot be served; read the state again.', {
-        reason: start.reason,
-        resumeAfter: cursor,
-      });
-    }
+    if (start.kind === 'reset') throw cursorGone(start.reason, cursor);
     if (start.kind === 'over') return c.json({ events: [], cursor, caughtUp: true, done: true });
     const passes = reading.passes ?? (() => true);
     const { signal } = c.req.raw;
@@ -80,9 +65,9 @@ export function eventOperations({ streams, open, owner }: EventDependencies): Op
     return c.body(`{"events":[${read.events.join(',')}],${rest}`, 200, { 'Content-Type': 'application/json' });
   }
 
-  function stream(c: HttpContext, reading: Reading): Response {
-    const { owner: who, subject, asked, passes, url } = reading;
-    const start = startOrNull(reading);
+  /** @param subject null when it could not be read */
+  function stream(c: HttpContext, subject: Subject | null, { owner: who, asked, passes, url }: Reading): Response {
+    const start = subject && orNull(() => streams.startOf(who, subject, asked.point));
     if (start?.kind === 'over') return c.body(null, 204, { 'Cache-Control': 'no-store' });
     if (c.req.method === 'HEAD') return c.body(null, 200, SSE_HEADERS);
     const named = url.get('event') === 'type';
@@ -106,7 +91,7 @@ export function eventOperations({ streams, open, owner }: EventDependencies): Op
     });
     if (!connection.isOpen) return RESPONSE_ALREADY_SENT;
     open.add(connection);
-    if (start === null || open.closing !== null) {
+    if (subject === null || start === null || open.closing !== null) {
       connection.finish(byeBlock(open.closing ?? 'overloaded'));
       return RESPONSE_ALREADY_SENT;
     }
@@ -118,6 +103,10 @@ export function eventOperations({ streams, open, owner }: EventDependencies): Op
         caughtUp: (cursor) => connection.write(caughtUpBlock(cursor)),
         reset: (reason, resumeAfter) => connection.write(resetBlock(reason, asked.text, resumeAfter)),
         end: (cursor) => connection.finish(endBlock(cursor)),
+        failed(error) {
+          onTrouble?.(error);
+          connection.finish(byeBlock('overloaded'));
+        },
       },
     );
     // It may have come to its end, or its reader gone, while it was being opened.
@@ -126,11 +115,12 @@ export function eventOperations({ streams, open, owner }: EventDependencies): Op
   }
 
   /** Null when the server itself is in trouble: `EventSource` would give up for ever on a 5xx. */
-  function startOrNull({ owner: who, subject, asked }: Reading): Start | null {
+  function orNull<T>(read: () => T): T | null {
     try {
-      return streams.startOf(who, subject, asked.point);
+      return read();
     } catch (error) {
       if (error instanceof HoldfastError) throw error;
+      onTrouble?.(error);
       return null;
     }
   }
@@ -156,7 +146,7 @@ export function eventOperations({ streams, open, owner }: EventDependencies): Op
       summary: 'Events of one task',
       handle(c) {
         const who = owner(c);
-        return serve(c, streams.ofTask(who, c.req.param('taskId') ?? ''), who);
+        return serve(c, who, () => streams.ofTask(who, c.req.param('taskId') ?? ''));
       },
     },
     {
@@ -164,7 +154,7 @@ export function eventOperations({ streams, open, owner }: EventDependencies): Op
       id: 'streamEvents',
       path: '/v1/events',
       summary: 'Everything of the caller',
-      handle: (c) => serve(c, streams.ofOwner(), owner(c)),
+      handle: (c) => serve(c, owner(c), streams.ofOwner),
     },
   ];
 }
@@ -173,11 +163,13 @@ function namedFrame(cursor: string, json: string, type: string): string {
   return `event: ${type}\nid: ${cursor}\ndata: ${json}\n\n`;
 }
 
-function pageLimits(url: URLSearchParams): { limit: number; waitMs: number } {
-  const parsed = eventsQuery.pick({ limit: true, wait: true }).safeParse(Object.fromEntries(url));
-  if (!parsed.success) {
-    const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join('/'), message }));
-    throw new HoldfastError('invalid_request', 'The query is not valid.', { errors });
-  }
-  return { limit: parsed.data.limit, waitMs: parsed.data.wait * 1000 };
+function readingOf(c: HttpContext, owner: string): Reading {
+  const url = new URL(c.req.url).searchParams;
+  return { owner, asked: askedStart(c.req.header('Last-Event-ID'), url), passes: askedTypes(url), url };
+}
+
+/** HEAD holds nothing open, so it waits for nothing either. */
+function pageLimits(c: HttpContext): { limit: number; waitMs: number } {
+  const { limit, wait } = readQuery(c, eventsQuery.pick({ limit: true, wait: true }));
+  return { limit, waitMs: c.req.method === 'HEAD' ? 0 : wait * 1000 };
 }

@@ -46,7 +46,6 @@ export function openSse(outgoing: ServerResponse, callbacks: SseCallbacks): SseC
   outgoing.writeHead(200, SSE_HEADERS);
   outgoing.write(`: ok\n${retryLine(RETRY_MS)}`);
   let open = true;
-  let stalled: NodeJS.Timeout | null = null;
 
   const keepalive = setInterval(() => {
     if (outgoing.writableNeedDrain) return;
@@ -59,7 +58,6 @@ export function openSse(outgoing: ServerResponse, callbacks: SseCallbacks): SseC
     open = false;
     clearInterval(keepalive);
     clearTimeout(maxAge);
-    if (stalled !== null) clearTimeout(stalled);
   }
 
   function close(): void {
@@ -68,9 +66,12 @@ export function openSse(outgoing: ServerResponse, callbacks: SseCallbacks): SseC
     callbacks.onClose();
   }
 
+  // Called when the socket has moved no byte for so long, and also when there was none to move. A slow reader, who takes
+  // some, is given the time that it needs: cut off, it would ask for the same again and be cut off again.
+  outgoing.setTimeout(STALLED_MS, () => {
+    if (outgoing.writableLength > 0) outgoing.destroy();
+  });
   outgoing.on('drain', () => {
-    if (stalled !== null) clearTimeout(stalled);
-    stalled = null;
     if (open) callbacks.onWritable();
   });
   outgoing.on('close', close);
@@ -81,17 +82,12 @@ export function openSse(outgoing: ServerResponse, callbacks: SseCallbacks): SseC
   return {
     write(block) {
       if (!open) return false;
-      const more = outgoing.write(block);
-      if (!more) stalled ??= setTimeout(() => outgoing.destroy(), STALLED_MS);
-      return more;
+      return outgoing.write(block);
     },
     finish(block) {
       if (!open) return;
       close();
       outgoing.end(block);
-      // A reader that takes nothing would hold the connection for ever.
-      const cut = setTimeout(() => outgoing.destroy(), STALLED_MS);
-      outgoing.on('close', () => clearTimeout(cut));
     },
     get isOpen() {
       return open;

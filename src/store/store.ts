@@ -18,7 +18,8 @@ export interface Store extends StoreReads {
    * Runs verbs of one owner in one transaction, in their order. Commits of one process are decided in the order of
    * the calls, and their promises settle in that order.
    *
-   * @throws StoreError `storage_full` when nothing was written for want of space: calling again later may succeed
+   * @throws StoreError `storage_full` when nothing was written for want of space: calling again later may succeed. All
+   *   commits asked for before that was known fail with it, so that none overtakes one that failed
    * @throws StoreError `storage_failed` when nothing was written and nothing can be any more: the process must end
    */
   commit<const Calls extends readonly VerbCall[]>(owner: string, calls: Calls): Promise<Committed<Calls>>;
@@ -67,6 +68,8 @@ export interface StoreReads {
   /** Unfinished tasks that were running or waiting: at boot, what the last process left behind. */
   orphans(limit: number): { owner: string; taskId: string; fence: number }[];
   agents(): AgentDescription[];
+  /** Whether a request with this Idempotency-Key was done; old keys are forgotten. */
+  hasKey(owner: string, key: string): boolean;
   /** By the store's clock. */
   now(): number;
 }

@@ -49,7 +49,7 @@ export class Copy {
     this.#reports = new NumberedReports(taskId, fence, outbox);
     this.#deliveries = new Deliveries(
       originAt,
-      () => this.#isOpen && this.#phase === 'live',
+      () => this.#phase === 'live',
       () => this.#waitIfAtRest(),
     );
     this.#onGone = onGone;

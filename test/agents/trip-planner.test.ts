@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { tripPlanner } from '../../src/agents/trip-planner.ts';
 import type { NewEvent } from '../../src/model/event.ts';
 import type { ResolvedOutcome } from '../../src/model/verb.ts';
@@ -39,31 +39,33 @@ async function plan(
   }
 }
 
-test('the trip planner asks twice and plans with the answers', async () => {
-  const { events, said, output } = await plan({ month: answer('month', 'june'), wish: answer('wish', 'fado') });
+describe.concurrent('the trip planner', () => {
+  test('asks twice and plans with the answers', async () => {
+    const { events, said, output } = await plan({ month: answer('month', 'june'), wish: answer('wish', 'fado') });
 
-  expect(output).toEqual({ planned: true, city: 'Porto', month: 'june', euros: 124 });
-  expect(said).toHaveLength(2);
-  expect(said[1]).toContain('In June you leave');
-  expect(said[1]).toContain('fado');
-  expect(events.filter(({ type }) => type === 'message.delta').length).toBeGreaterThan(10);
-  expect(events.map(({ type }) => type)).toContain('trip.flights-found');
-  expect(events.findLast(({ type }) => type === 'task.progress')?.data).toBe('{"fraction":1,"note":"done"}');
-});
+    expect(output).toEqual({ planned: true, city: 'Porto', month: 'june', euros: 124 });
+    expect(said).toHaveLength(2);
+    expect(said[1]).toContain('In June you leave');
+    expect(said[1]).toContain('fado');
+    expect(events.filter(({ type }) => type === 'message.delta').length).toBeGreaterThan(10);
+    expect(events.map(({ type }) => type)).toContain('trip.flights-found');
+    expect(events.findLast(({ type }) => type === 'task.progress')?.data).toBe('{"fraction":1,"note":"done"}');
+  });
 
-test('the trip planner plans without a wish', async () => {
-  const { said, output } = await plan({ month: answer('month', 'may') });
+  test('plans without a wish', async () => {
+    const { said, output } = await plan({ month: answer('month', 'may') });
 
-  expect(output).toMatchObject({ planned: true, month: 'may' });
-  expect(said[1]).toContain('You gave me no wish');
-});
+    expect(output).toMatchObject({ planned: true, month: 'may' });
+    expect(said[1]).toContain('You gave me no wish');
+  });
 
-test.each([
-  [{ status: 'declined', reason: null }, 'No trouble at all'],
-  [{ status: 'expired' }, 'I have not heard from you'],
-] as const)('the trip planner takes its leave when nobody says when: %o', async (outcome, farewell) => {
-  const { said, output } = await plan({ month: outcome });
+  test.each([
+    [{ status: 'declined', reason: null }, 'No trouble at all'],
+    [{ status: 'expired' }, 'I have not heard from you'],
+  ] as const)('takes its leave when nobody says when: %o', async (outcome, farewell) => {
+    const { said, output } = await plan({ month: outcome });
 
-  expect(output).toEqual({ planned: false, city: 'Porto', because: outcome.status });
-  expect(said[1]).toContain(farewell);
+    expect(output).toEqual({ planned: false, city: 'Porto', because: outcome.status });
+    expect(said[1]).toContain(farewell);
+  });
 });

@@ -43,9 +43,10 @@ function hangingOperation(): Operation {
 }
 
 /** Sends bytes as they are and gives what came back until the server closed. */
-async function raw(bytes: string): Promise<string> {
+async function raw(bytes: string, { end = false } = {}): Promise<string> {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
-  socket.write(bytes);
+  if (end) socket.end(bytes);
+  else socket.write(bytes);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   await once(socket, 'close');
@@ -105,6 +106,33 @@ test('refuses a chunked body over the limit while it is still being sent', async
   expect(response.statusCode).toBe(413);
 });
 
+test.each(['Content-Length: 100\r\n\r\n{"agent":', 'Transfer-Encoding: chunked\r\n\r\n9\r\n{"agent":\r\n'])(
+  'takes an upload that breaks off for no fault of its own: %j',
+  async (rest) => {
+    const head = 'POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+
+    await raw(`${head}${rest}`, { end: true });
+    await fetch(`${server.url}/healthz`);
+
+    expect(double.asked.created).toHaveLength(0);
+    expect(
+      double.logged.filter((line) => line.includes('"status":400') && line.includes('/v1/tasks"')),
+    ).not.toHaveLength(0);
+    expect(double.logged.filter((line) => line.includes('request failed'))).toHaveLength(0);
+  },
+);
+
+test('takes a body of a declared length', async () => {
+  const response = await fetch(`${server.url}/v1/tasks`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"agent":"echo","input":"ü"}',
+  });
+
+  expect(response.status).toBe(202);
+  expect(double.asked.created.at(-1)?.input).toBe('ü');
+});
+
 test('keeps idle connections for longer than balancers do', async () => {
   const call = request(`${server.url}/healthz`, { headers: { Connection: 'keep-alive' } }).end();
 
@@ -121,12 +149,6 @@ test('survives clients that leave in the middle of anything', async () => {
     if (path === '/hang') await once(call, 'response');
     call.destroy();
   }
-  const upload = request(`${server.url}/v1/tasks`, { method: 'POST', headers: { 'Content-Type': 'application/json' } });
-  upload.on('error', () => {});
-  upload.write('{"agent":');
-  await once(upload, 'socket');
-  upload.destroy();
-
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 });
 

@@ -14,6 +14,8 @@ export type Loading = 'needed' | 'everything';
 
 export type Ran<Result> = Omit<Batch, 'outcomes'> & { outcome: Outcome<Result> };
 
+export type Records = Pick<Table, 'log' | 'epochs' | 'events' | 'tasks' | 'questions' | 'timers' | 'keys'>;
+
 /** All records of one owner, in memory: what a store is to the model. Its clock stands still until it is moved. */
 export class Table {
   now = NOON;
@@ -84,12 +86,13 @@ export class Table {
     return [...this.tasks.values()].filter(({ parentId, status }) => parentId === taskId && !isTerminal(status));
   }
 
-  /** Everything that is stored, to be compared. */
-  records(): unknown {
-    const { log, epochs, events } = this;
-    const sorted = (map: Map<string, unknown>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
-    const tables = [this.tasks, this.questions, this.timers, this.keys].map(sorted);
-    return structuredClone({ log, epochs, events, tables });
+  /** Everything that is stored, as it is now. */
+  records(): Records {
+    const { log, tasks, questions, timers, keys } = this;
+    return {
+      ...{ log, epochs: [...this.epochs], events: [...this.events] },
+      ...{ tasks: new Map(tasks), questions: new Map(questions), timers: new Map(timers), keys: new Map(keys) },
+    };
   }
 
   #wholeView(): View {
@@ -151,8 +154,8 @@ export class Table {
   }
 
   #write(view: View, { events, firstSeq }: Batch): void {
-    for (const id of view.dirtyTasks) this.tasks.set(id, existing(view.task(id)));
-    for (const id of view.dirtyQuestions) this.questions.set(id, existing(view.question(id)));
+    for (const id of view.dirtyTasks) this.tasks.set(id, Object.freeze(existing(view.task(id))));
+    for (const id of view.dirtyQuestions) this.questions.set(id, Object.freeze(existing(view.question(id))));
     for (const timer of view.dirtyTimerRecords()) {
       if (timer.open) this.timers.set(timerId(timer), timer);
       else this.timers.delete(timerId(timer));

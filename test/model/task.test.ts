@@ -54,8 +54,10 @@ test('[T9] counts only running, over any number of waits', () => {
         task = moveTask(task, 'running', now);
         const left = 2 * MINUTE - task.ranMs;
         expect(task.deadlineAt).toBe(now + Math.max(0, left));
-        task = moveTask(task, 'waiting', (now += runMs));
-        task = moveTask(task, 'queued', (now += restMs));
+        now += runMs;
+        task = moveTask(task, 'waiting', now);
+        now += restMs;
+        task = moveTask(task, 'queued', now);
       }
       expect(task.ranMs).toBe(phases.reduce((sum, [runMs]) => sum + runMs, 0));
     }),

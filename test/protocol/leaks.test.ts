@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { createTask, finished, questionOf, readLog } from '../support/task-client.ts';
@@ -61,7 +60,6 @@ describe('Streams, timers and descriptors', () => {
     await expect.poll(async () => (await counts()).streams, { timeout: 20_000 }).toBe(0);
     let last = await counts();
     for (let same = 0; same < 5; ) {
-      await delay(50);
       const now = await counts();
       same = JSON.stringify(now) === JSON.stringify(last) ? same + 1 : 0;
       last = now;

@@ -1,16 +1,32 @@
 import { once } from 'node:events';
 import { statSync, truncateSync } from 'node:fs';
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { VerbCall } from '../../src/model/batch.ts';
 import { databaseFile, openConnection, prepareFile } from '../../src/store/sqlite/connection.ts';
-import { type Answer, packCommit, type Request, unpackBatch, unpackFailure } from '../../src/store/sqlite/message.ts';
+import {
+  type Answer,
+  packCommit,
+  type Reply,
+  type Request,
+  unpackBatch,
+  unpackFailure,
+} from '../../src/store/sqlite/message.ts';
 import { serveWriter } from '../../src/store/sqlite/serve.ts';
 import { type Commit, createWriter, type Writer } from '../../src/store/sqlite/writer.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { newDirectory } from '../support/store-directory.ts';
 import { createArgs } from '../support/store-owner.ts';
+
+async function answersFrom(port: MessagePort, count: number): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  while (answers.length < count) {
+    const [reply]: Reply[] = await once(port, 'message');
+    answers.push(...(reply?.answers ?? []));
+  }
+  return answers;
+}
 
 describe('the writer', () => {
   let db: Database;
@@ -37,14 +53,15 @@ describe('the writer', () => {
     expect(settled.map((each) => each.ok && each.batch.firstSeq)).toEqual([1, false, 1, 2]);
   });
 
-  test('says storage_full when there is no space, and writes again when there is', () => {
+  test('says storage_full when there is no space, lets none overtake, and writes again when there is', () => {
     const big = () => create('ann', { input: 'x'.repeat(200_000) });
     const pages = Number(db.pragma('page_count', { simple: true }));
     db.pragma(`max_page_count = ${pages + 150}`);
 
     const settled = writer.commitAll([big(), big(), create('ben')]);
 
-    expect(settled.map((each) => each.ok || each.error)).toMatchObject([true, { code: 'storage_full' }, true]);
+    const full = { code: 'storage_full' };
+    expect(settled.map((each) => each.ok || each.error)).toMatchObject([true, full, full]);
     db.pragma('max_page_count = 1000000');
     expect(writer.commitAll([big()])).toMatchObject([{ ok: true, batch: { firstSeq: 2 } }]);
   });
@@ -85,13 +102,12 @@ describe('the writer', () => {
     const stray: VerbCall = { verb: 'appendEvents', args: { taskId, fence: 1, events: [note('task_none')] } };
 
     port1.postMessage([
-      packCommit({ owner: 'ann', calls }),
-      packCommit({ owner: 'ann', calls: [stray] }),
+      packCommit({ owner: 'ann', calls }, 0),
+      packCommit({ owner: 'ann', calls: [stray] }, 0),
       { kind: 'agents', agents: [{ name: 'a', description: '', version: '1', inputSchema: null }] },
-      packCommit(unwritable('ben')),
+      packCommit(unwritable('ben'), 0),
     ] satisfies Request[]);
-    const answers: Answer[] = [];
-    while (answers.length < 4) answers.push(...(await once(port1, 'message'))[0]);
+    const answers = await answersFrom(port1, 4);
     port1.close();
 
     const [first, second, third, fourth] = answers;
@@ -108,6 +124,23 @@ describe('the writer', () => {
     });
     expect(third).toEqual({ ok: true, batch: null });
     expect(fourth?.ok).toBe(false);
+  });
+
+  test('refuses over a port what was asked before it was known that there is no space', async () => {
+    const { port1, port2 } = new MessageChannel();
+    serveWriter(port2, writer);
+    const big = () => create('ann', { input: 'x'.repeat(400_000) });
+    db.pragma(`max_page_count = ${Number(db.pragma('page_count', { simple: true })) + 50}`);
+
+    port1.postMessage([packCommit(create('ann'), 0), packCommit(big(), 0), packCommit(create('ann'), 0)]);
+    const before = await answersFrom(port1, 3);
+    port1.postMessage([packCommit(create('ann'), 0), packCommit(create('ann'), 1)]);
+    const after = await answersFrom(port1, 2);
+    port1.close();
+
+    const full = { ok: false, failure: { code: 'storage_full' } };
+    expect(before).toMatchObject([{ ok: true }, full, full]);
+    expect(after).toMatchObject([full, { ok: true, batch: { firstSeq: 2 } }]);
   });
 
   test('brings trouble of the disk over a port under its code', () => {

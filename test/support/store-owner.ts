@@ -24,7 +24,7 @@ export function createArgs(given: Partial<CreateTaskArgs> = {}): CreateTaskArgs 
   };
 }
 
-export function choiceItem(id = 'month') {
+function textItem(id = 'month') {
   const base = { id, prompt: 'Which?', header: null, required: true };
   return { ...base, type: 'text', minLength: null, maxLength: null, default: null } as const;
 }
@@ -73,7 +73,7 @@ export class Owner {
   }
 
   async ask({ id: taskId, fence }: TaskRecord, key: string, timeoutMs: number | null = null): Promise<QuestionRecord> {
-    const args = { taskId, fence, questionId: newId('qst'), key, items: [choiceItem()], metadata: {}, timeoutMs };
+    const args = { taskId, fence, questionId: newId('qst'), key, items: [textItem()], metadata: {}, timeoutMs };
     const { outcomes } = await this.store.commit(this.name, [{ verb: 'askQuestion', args }]);
     return resultOf(outcomes[0]).question;
   }

@@ -40,8 +40,9 @@ export class MainSide {
     return this.#unread;
   }
 
-  send(command: Command): void {
-    this.#port.postMessage([command]);
+  /** Sends them in one batch. */
+  send(...commands: Command[]): void {
+    this.#port.postMessage(commands);
   }
 
   start(agent: string, options: Partial<Extract<Command, { kind: 'start' }>> = {}): void {

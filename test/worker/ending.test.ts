@@ -30,11 +30,14 @@ describe('a task', () => {
   });
 
   test('ends after everything that its agent called before', async () => {
+    let ran = false;
     main = new MainSide([
       defineAgent({
         name: 'agent',
         async run(task) {
-          void task.step('background', () => 1);
+          void task.step('background', () => {
+            ran = true;
+          });
           void task.emit('my.event');
         },
       }),
@@ -48,6 +51,7 @@ describe('a task', () => {
     await main.settle();
 
     expect(main.unread).toEqual([]);
+    expect(ran).toBe(false);
   });
 
   test.each([

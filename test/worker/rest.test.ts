@@ -298,6 +298,26 @@ describe('a question with a signal', () => {
     await main.next('end');
   });
 
+  test('is not withdrawn when its outcome is known but its turn has not come', async () => {
+    const controller = new AbortController();
+    await run(async (task) => {
+      const asked = task.ask('q', { ...QUESTION, signal: controller.signal });
+      await task.emit('my.event');
+      controller.abort();
+      return (await asked).status;
+    });
+    await main.commit('ask');
+    const append = await main.next('append');
+
+    const { taskId, fence, n } = append;
+    main.send(
+      { kind: 'ack', taskId, fence, n, at: 1 },
+      { kind: 'resolve', taskId, fence, at: 2, resolutions: [answered('q')] },
+    );
+
+    expect(await main.next('end')).toMatchObject({ ending: { output: 'answered' } });
+  });
+
   test('is never opened when it has aborted already, and takes its key', async () => {
     await run(async (task) => {
       const first = await task.ask('q', { ...QUESTION, signal: AbortSignal.abort() });

@@ -62,7 +62,7 @@ describe('say', () => {
 
     const { events } = await main.commit('append');
 
-    expect(events.every(({ data }) => JSON.parse(data).text.isWellFormed())).toBe(true);
+    expect(events.filter(({ data }) => /\p{Surrogate}/u.test(JSON.parse(data).text))).toEqual([]);
     expect(textOf(events)).toBe('a🚀b');
     expect(await main.commit('settleStep')).toMatchObject({ message: { content: 'a🚀b' } });
   });

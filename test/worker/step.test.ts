@@ -225,6 +225,21 @@ describe("a step's own handle", () => {
     await main.commit('settleStep');
   });
 
+  test('is dead when the function has ended', async () => {
+    await run(async (task) => {
+      let leaked: StepHandle | undefined;
+      await task.step('s', (step) => {
+        leaked = step;
+      });
+      void leaked?.emit('my.event');
+      await task.sleep('z', 1);
+    });
+    await main.commit('startStep');
+    await main.commit('settleStep');
+
+    await main.next('sleep');
+  });
+
   test('is the only one that works inside the function', async () => {
     const codes: unknown[] = [];
     await run((task) =>

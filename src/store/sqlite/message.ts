@@ -9,14 +9,23 @@ export type Request =
   | { kind: 'agents'; agents: readonly AgentDescription[] }
   | { kind: 'close' };
 
+/** What the writer's thread sends back. */
+export interface Reply {
+  /** How often it had run out of space by then: what was asked for before that was known must fail as well. */
+  shortages: number;
+  answers: Answer[];
+}
+
 /** `calls` is JSON: what could not cross fails where it was asked. The events to append stand apart, call by call. */
 export interface PackedCommit {
   owner: string;
+  /** Of how many shortages of space the caller knew. */
+  shortages: number;
   calls: string;
   events: Fields[];
 }
 
-/** Writer's thread → store, in arrays: what became of the requests, in their order. Only a commit gives a batch. */
+/** What became of a request. They come in the order of the requests. Only a commit gives a batch. */
 export type Answer = { ok: true; batch: PackedBatch | null } | { ok: false; failure: Failure };
 
 export interface Failure {
@@ -32,9 +41,9 @@ type PackedBatch = Omit<Batch, 'events'> & { events: Fields };
 const NEW_EVENT_FIELDS = 4;
 const EVENT_FIELDS = 5;
 
-export function packCommit({ owner, calls }: Commit): Request {
+export function packCommit({ owner, calls }: Commit, shortages: number): Request {
   const events = calls.flatMap((call) => (call.verb === 'appendEvents' ? [packNewEvents(call.args.events)] : []));
-  return { kind: 'commit', owner, calls: JSON.stringify(calls.map(withoutEvents)), events };
+  return { kind: 'commit', owner, shortages, calls: JSON.stringify(calls.map(withoutEvents)), events };
 }
 
 export function unpackCommit({ owner, calls, events }: PackedCommit): Commit {

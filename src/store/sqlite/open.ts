@@ -7,7 +7,7 @@ import { databaseFile, migrateSchema, openConnection, prepareFile } from './conn
 import { lockDirectory } from './lock.ts';
 import { createReads } from './reads.ts';
 import { startRemoteWriter } from './remote.ts';
-import { createWriter, type Settled } from './writer.ts';
+import { createWriter, isFull, type Settled } from './writer.ts';
 
 /**
  * Opens the store of a directory, which is made if it is missing, with its writer on a thread of its own.
@@ -51,12 +51,14 @@ export function openSqliteStoreInProcess({ dir, now = Date.now }: { dir: string;
   const { writing, reading, release } = dir === MEMORY ? openMemory() : openDirectory(dir);
   const epoch = newEpoch();
   const writer = createWriter(writing, epoch, now);
+  let shortage: Settled | undefined;
   return {
     ...createReads(reading, now),
     epoch,
     async commit(owner, calls) {
-      const [settled] = writer.commitAll([{ owner, calls }]);
+      const [settled] = shortage === undefined ? writer.commitAll([{ owner, calls }]) : [shortage];
       writer.checkpoint();
+      if (settled !== undefined && isFull(settled)) forgetOnceKnown(settled);
       return typed(unwrap(settled));
     },
     describeAgents: async (agents) => writer.describeAgents(agents),
@@ -66,6 +68,14 @@ export function openSqliteStoreInProcess({ dir, now = Date.now }: { dir: string;
       release();
     },
   };
+
+  /** What else is asked for in this turn fails with it. */
+  function forgetOnceKnown(full: Settled): void {
+    shortage = full;
+    queueMicrotask(() => {
+      shortage = undefined;
+    });
+  }
 }
 
 const MEMORY = ':memory:';

