@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { type Server, startServer } from './server.ts';
-import { openSqliteStore } from './store/sqlite/open.ts';
+import type { Server } from './server.ts';
 
 export type {
   AgentDefinition,
@@ -35,6 +34,9 @@ export interface HoldfastOptions {
 /** Starts a server with its data in one directory. @throws Error with a text for people when it cannot start */
 export async function createHoldfast(options: HoldfastOptions): Promise<Server> {
   const { dataDir, agents, ...rest } = options;
+  // Agents' modules import this one in every thread, for `defineAgent` alone: the server is loaded where it is started.
+  const { openSqliteStore } = await import('./store/sqlite/open.ts');
+  const { startServer } = await import('./server.ts');
   const store = await openSqliteStore({ dir: dataDir });
   try {
     return await startServer({ ...rest, store, agentModules: [agents].flat().map(({ href }) => href) });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cleanUp, root, start, startServer, temporaryDirectory } from './cli/running-server.ts';
 
-const SESSION_LIMIT_MS = 60_000;
+const LIMIT_MS = 60_000;
 const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
 
 /** The code blocks with this info string, in their order. */
@@ -27,15 +27,15 @@ async function eventsOf(url: string, taskId: string): Promise<{ id: string; type
 
 afterEach(cleanUp);
 
-describe('the session in the README', () => {
+describe('the commands of the README', () => {
   test(
-    'loses its connection, resumes, answers from another terminal and sees the task finish',
+    'lose a connection, resume, answer from another terminal and see the task finish',
     async () => {
       const { url } = await startServer();
       const cwd = temporaryDirectory();
       const [list = '', answerChoice = '', answerText = ''] = blocksOf('sh other-terminal');
 
-      const first = type(blocksOf('sh session'), url, cwd);
+      const first = type(blocksOf('sh first-terminal'), url, cwd);
       await first.printed(/"type":"question.asked"/);
       const choice = type([list, answerChoice], url, cwd);
       await choice.exited;
@@ -57,7 +57,7 @@ describe('the session in the README', () => {
       const received = [...first.stdout.matchAll(/^id: (\S+)\ndata: \{"seq"/gm)].map(([, id]) => id);
       expect(received).toEqual(log.map(({ id }) => id));
     },
-    SESSION_LIMIT_MS,
+    LIMIT_MS,
   );
 });
 
@@ -66,7 +66,7 @@ describe('the agent in the README', () => {
   beforeAll(async () => {
     const setUp = start(process.execPath, ['scripts/set-up.mjs']);
     expect(await setUp.exited, setUp.stderr).toBe(0);
-  }, SESSION_LIMIT_MS);
+  }, LIMIT_MS);
 
   test('is the one in examples, and has at most twenty lines', () => {
     const [agent = ''] = blocksOf('ts agent');
@@ -105,6 +105,6 @@ describe('the agent in the README', () => {
       const events = await eventsOf(url, task.id);
       expect(events.find(({ type: name }) => name === 'party.booked')).toMatchObject({ data: { price: 24 } });
     },
-    SESSION_LIMIT_MS,
+    LIMIT_MS,
   );
 });

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const currentStep = new AsyncLocalStorage<string>();
 
 /** A method of the task was called inside the function of a step, where only the step's own handle works. */
-export class NestedCallError extends Error {
+class NestedCallError extends Error {
   override readonly name = 'NestedCallError';
   readonly code = 'nested_call';
 

@@ -10,7 +10,7 @@ import { streamMessage } from './message-stream.ts';
 import { runInStep } from './nested-call.ts';
 
 /** A run of a step's function was given up because its time was over. */
-export class StepTimeoutError extends Error {
+class StepTimeoutError extends Error {
   override readonly name = 'StepTimeoutError';
   readonly code = 'step_timeout';
 

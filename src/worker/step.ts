@@ -40,9 +40,10 @@ export function checkStepOptions({ retry, timeoutMs, tool }: StepOptions): Check
 }
 
 function checkTool({ toolCallId, name, input }: Tool): Tool {
-  if (typeof toolCallId === 'string' && typeof name === 'string')
-    return { toolCallId, name, input: JSON.parse(jsonText(input)) };
-  throw new TypeError('tool.toolCallId and tool.name must be strings.');
+  if (typeof toolCallId !== 'string' || typeof name !== 'string') {
+    throw new TypeError('tool.toolCallId and tool.name must be strings.');
+  }
+  return { toolCallId, name, input: JSON.parse(jsonText(input)) };
 }
 
 /**

@@ -142,11 +142,19 @@ export class Witness {
     for (const { type, data, at } of ends) {
       const { questionId, answers = null, reason = null, resolvedBy } = JSON.parse(data);
       const told = { questionId, answers, reason, resolvedBy, type, at };
-      const { id, resolution } = question;
-      const stored = { questionId: id, answers: wire.answers, reason: wire.reason, resolvedBy: wire.resolvedBy };
-      const whole = { ...stored, type: `question.${wire.status}`, at: resolution?.at };
+      const stored = {
+        questionId: question.id,
+        answers: wire.answers,
+        reason: wire.reason,
+        resolvedBy: wire.resolvedBy,
+      };
+      const whole = { ...stored, type: `question.${wire.status}`, at: question.resolution?.at };
       this.#must('the event tells the resolution that is stored', isDeepStrictEqual(told, whole));
     }
+    const { resolution, expiresAt } = question;
+    const late = resolution !== null && expiresAt !== null && resolution.at >= expiresAt;
+    const inTime = wire.status === 'expired' ? late : !late || resolution?.status === 'cancelled';
+    this.#must('it is answered before the deadline and expires after it', resolution === null || inTime);
     const earlier = before.questions.get(question.id);
     const isFinal = earlier === undefined || earlier.resolution === null || isDeepStrictEqual(question, earlier);
     this.#must('the first resolution stays', isFinal);

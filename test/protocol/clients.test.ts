@@ -6,9 +6,10 @@ import { EventSource } from 'eventsource';
 import { createEventSource } from 'eventsource-client';
 import { createParser } from 'eventsource-parser';
 import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test, vi } from 'vitest';
+import { type Api, createApi } from '../support/api.ts';
 import { type CuttingProxy, openCuttingProxy } from '../support/cutting-proxy.ts';
+import { type PagedEvent, readLog } from '../support/log-pages.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { createTask, type PagedEvent, readLog } from '../support/task-client.ts';
 
 /** Of the four connections that a client needs; the last is left alone. */
 const CUTS = [3000, 9000, 15_000];
@@ -20,9 +21,11 @@ interface Shown {
 }
 
 let server: ServerProcess;
+let api: Api;
 
 beforeAll(async () => {
   server = await startServerProcess({ agents: ['test/protocol/load-agents.ts'] });
+  api = createApi(server.url);
 });
 afterAll(() => server.stop());
 
@@ -31,7 +34,7 @@ describe('Unmodified, and cut three times in the middle of a block,', () => {
   let path: string;
 
   beforeAll(async () => {
-    path = `/v1/tasks/${await createTask(server.url, 'ticker', { count: 300, everyMs: 10 })}/events`;
+    path = await newTask();
     // fetch-event-source takes browsers' names for the timers, and says goodbye to a document.
     vi.stubGlobal('window', { setTimeout, clearTimeout });
     vi.stubGlobal('document', { removeEventListener() {} });
@@ -102,7 +105,7 @@ describe('Unmodified, and cut three times in the middle of a block,', () => {
   test.concurrent('`curl` that is given the last id again each time misses nothing, and ends with 0', async (context) => {
     const proxy = await cuttingProxy(context);
     const shown: Shown[] = [];
-    const codes: number[] = [];
+    const codes: (number | null)[] = [];
 
     do codes.push(await curl(`${proxy.url}${path}`, shown).code);
     while (codes.at(-1) !== 0 && codes.length <= CUTS.length);
@@ -119,13 +122,13 @@ describe('Unmodified, and cut three times in the middle of a block,', () => {
 
   async function expectWholeLog(shown: readonly Shown[], { cuts }: CuttingProxy): Promise<void> {
     expect(cuts).toBe(CUTS.length);
-    expectSame(shown, await readLog(server.url, path));
+    expectSame(shown, await readLog(api, path));
   }
 });
 
 describe('`curl`', () => {
   test('that is killed and resumed misses nothing', async () => {
-    const path = `/v1/tasks/${await createTask(server.url, 'ticker', { count: 300, everyMs: 10 })}/events`;
+    const path = await newTask();
     const shown: Shown[] = [];
 
     for (const enough of [20, 90, 170]) {
@@ -136,7 +139,7 @@ describe('`curl`', () => {
     }
 
     expect(await curl(`${server.url}${path}`, shown).code).toBe(0);
-    expectSame(shown, await readLog(server.url, path));
+    expectSame(shown, await readLog(api, path));
   });
 });
 
@@ -145,7 +148,8 @@ describe('A stream', () => {
   let path: string;
 
   beforeEach(async () => {
-    path = `/v1/tasks/${await createTask(server.url, 'closer')}/events?after=latest`;
+    const { id } = await api.run('closer', {});
+    path = `/v1/tasks/${id}/events?after=latest`;
   });
 
   test('is sent as it is, and unbuffered, to a client that takes compressed answers', async () => {
@@ -176,6 +180,12 @@ describe('A stream', () => {
     return { response, bytes: String(bytes) };
   }
 });
+
+/** @returns the path of the stream of a task that runs for three seconds */
+async function newTask(): Promise<string> {
+  const { id } = await api.createTask({ agent: 'ticker', input: { count: 300, everyMs: 10 } });
+  return `/v1/tasks/${id}/events`;
+}
 
 /**
  * Streams with `curl` after the last event of `shown`, to which it adds.

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Api, createApi } from '../support/api.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { createTask, finished, questionOf, readLog } from '../support/task-client.ts';
 
 const AT_ONCE = 100;
 const ABORTED_WITHIN_MS = 30;
@@ -11,15 +11,15 @@ const ABORTED_WITHIN_MS = 30;
 /** docs/protocol.md §10: what clients had opened is gone when they are. */
 describe('Streams, timers and descriptors', () => {
   let server: ServerProcess;
+  let api: Api;
   let paths: string[];
 
   beforeAll(async () => {
     server = await startServerProcess({ agents: ['test/protocol/load-agents.ts'] });
-    const waiting = await createTask(server.url, 'closer', { before: 300 });
-    const over = await createTask(server.url, 'ticker', { count: 300 });
-    await questionOf(server.url, waiting);
-    await finished(server.url, over);
-    paths = [`/v1/tasks/${waiting}/events`, '/v1/events', `/v1/tasks/${over}/events`];
+    api = createApi(server.url);
+    const waiting = await api.run('closer', { before: 300 });
+    const over = await api.run('ticker', { count: 300 });
+    paths = [`/v1/tasks/${waiting.id}/events`, '/v1/events', `/v1/tasks/${over.id}/events`];
     // Whatever is opened once and kept shall be open before anything is counted.
     await abortConnections(300);
     await sendHeads(50);
@@ -48,11 +48,12 @@ describe('Streams, timers and descriptors', () => {
   test('belong to a process that serves on as before', async () => {
     await abortConnections(200);
 
-    const taskId = await createTask(server.url, 'ticker', { count: 10 });
+    const { id, status } = await api.run('ticker', { count: 10 });
 
-    expect(await finished(server.url, taskId)).toMatchObject({ status: 'completed' });
-    expect(await readLog(server.url, `/v1/tasks/${taskId}/events`)).toHaveLength(13);
-    expect(readdirSync(`/proc/${server.pid}/fd`)).not.toHaveLength(0);
+    expect(status).toBe('completed');
+    expect((await api.eventsOf(id)).filter(({ type }) => type === 'load.tick')).toHaveLength(10);
+    expect(readdirSync('/proc')).toContain(`${server.pid}`);
+    expect(server.stderr()).toBe('');
   });
 
   /** What the warm-up has left behind goes first. */

@@ -1,102 +1,112 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Api, createApi } from '../support/api.ts';
+import { type EventsPage, type PagedEvent, readLog, readPage } from '../support/log-pages.ts';
+import { expectExactly, expectOneEnd } from '../support/master-check.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { openSocketReader } from '../support/socket-reader.ts';
-import { isNamed, isSignal, isType, type LogEvent, openSseReader, type SseBlock } from '../support/sse-reader.ts';
-import { createTask, finished, type PagedEvent, questionOf, readLog, readPage } from '../support/task-client.ts';
+import { isNamed, isSignal, isType, logEvents, openSseReader, type SseBlock } from '../support/sse-reader.ts';
+
+/** The connections of a reader, one after the other: the blocks that came whole on each. */
+type Chain = SseBlock[][];
 
 /** docs/protocol.md §5: a client that drops and resumes receives exactly the log. */
 describe('A reader that drops and resumes', () => {
   let server: ServerProcess;
+  let api: Api;
 
   beforeAll(async () => {
     server = await startServerProcess({ agents: ['test/protocol/load-agents.ts'] });
+    api = createApi(server.url);
   });
   afterAll(() => server.stop());
 
-  test('receives exactly the log, like four others that are cut hundreds of times at random bytes', async () => {
-    const taskId = await createTask(server.url, 'ticker', { count: 3000, everyMs: 1 });
-    const path = `/v1/tasks/${taskId}/events`;
+  test('receives exactly the log, as do four others, each cut hundreds of times at random bytes', async () => {
+    const { id } = await api.createTask({ agent: 'ticker', input: { count: 3000, everyMs: 1 } });
+    const path = `/v1/tasks/${id}/events`;
 
     const chains = await Promise.all([11, 12, 13, 14, 15].map((seed) => readInPieces(path, seed)));
 
-    const log = await readLog(server.url, path);
-    expect(log.filter(({ type }) => type === 'load.tick').map(({ data }) => data.n)).toEqual(upTo(3000));
-    for (const { blocks, cuts } of chains) {
-      expectExactly(told(blocks), log);
-      expect(cuts).toBeGreaterThanOrEqual(200);
-      expect(blocks.filter(isNamed('end'))).toEqual([expect.objectContaining({ id: log.at(-1)?.id, data: '{}' })]);
-      expect(blocks.at(-1)?.event).toBe('end');
-    }
+    const log = await readLog(api, path);
+    expect(log.filter(({ type }) => type === 'load.tick').map(({ data }) => data.n)).toEqual([...Array(3000).keys()]);
+    expectOneEnd(log, await api.task(id));
     const replay = await openSseReader(`${server.url}${path}`);
-    expectExactly(told(await replay.rest()), log);
+    expectExactly([await replay.rest()], log);
+    for (const chain of chains) {
+      expect(chain.length).toBeGreaterThan(200);
+      expectExactly(chain, log);
+      expect(idsOf(chain.flat())).toEqual(log.map((event) => event.id));
+      expect(chain.flat().filter(isNamed('end'))).toHaveLength(1);
+      expect(chain.flat().at(-1)).toMatchObject({ event: 'end', id: log.at(-1)?.id });
+    }
   });
 
   test('may change between the stream and long polling at any event', async () => {
-    const taskId = await createTask(server.url, 'ticker', { count: 1500, everyMs: 1 });
-    const path = `/v1/tasks/${taskId}/events`;
+    const { id } = await api.createTask({ agent: 'ticker', input: { count: 1500, everyMs: 1 } });
+    const path = `/v1/tasks/${id}/events`;
     const random = seeded(21);
-    const events: PagedEvent[] = [];
-    let cursor = '0';
+    const ids: string[] = [];
+    const changes = { pages: 0, streams: 0 };
 
-    for (let done = false; !done; ) {
+    for (let cursor = '0', done = false; !done; ) {
       if (random() < 0.5) {
-        const limit = 1 + Math.floor(random() * 40);
-        const page = await readPage(server.url, path, `after=${cursor}&limit=${limit}&wait=5`);
-        events.push(...page.events);
+        const page: EventsPage = await readPage(api, path, `after=${cursor}&limit=${1 + below(random, 40)}&wait=5`);
+        ids.push(...page.events.map((event) => event.id));
         ({ cursor, done } = page);
+        changes.pages += 1;
       } else {
-        const reader = openSocketReader(`${server.url}${path}`, { cursor, cutAfterBytes: 1 + Math.floor(random() * 4000) });
+        const reader = openSocketReader(`${server.url}${path}`, { cursor, cutAfterBytes: 1 + below(random, 4000) });
         done = (await reader.closed) === 'over';
-        events.push(...told(reader.blocks));
-        cursor = reader.blocks.findLast(({ id }) => id !== null)?.id ?? cursor;
+        ids.push(...idsOf(reader.blocks));
+        cursor = lastId(reader.blocks) ?? cursor;
+        changes.streams += 1;
       }
     }
 
-    expectExactly(events, await readLog(server.url, path));
+    expect(ids).toEqual((await readLog(api, path)).map((event) => event.id));
+    expect(Math.min(changes.pages, changes.streams)).toBeGreaterThan(20);
   });
 
-  test('is told of unfinished work alone, then of everything, when it is cut within a retelling', async () => {
-    const { url } = server;
-    const sleeper = await createTask(url, 'closer', { before: 400 });
-    const over = await createTask(url, 'ticker', { count: 300 });
-    const riser = await createTask(url, 'closer', { before: 400, after: 300, everyMs: 1 });
-    await finished(url, over);
-    await questionOf(url, sleeper);
-    const question = await questionOf(url, riser);
-    const before = await readLog(url, '/v1/events');
+  test('is told of unfinished work alone, then of everything, when it is cut in a retelling', async () => {
+    const sleeper = await api.run('closer', { before: 400 });
+    const over = await api.run('ticker', { count: 300 });
+    const riser = await api.run('closer', { before: 400, after: 300, everyMs: 1 });
+    const question = await api.pendingQuestion(riser.id);
+    const isLast = (block: SseBlock) => isType('task.completed')(block) && block.data?.includes(riser.id) === true;
 
-    const reading = readInPieces('/v1/events', 31, (block) => isType('task.completed')(block) && isOf(riser)(block));
-    await question.answer();
-    const { blocks, cuts } = await reading;
+    const reading = readInPieces('/v1/events', 31, isLast);
+    await api.answer(question.id, true);
+    const chain = await reading;
 
-    const log = (await readLog(url, '/v1/events')).slice(0, before.length + blocks.length);
-    const until = Number(blocks.find(({ id }) => id !== null)?.id?.split('.')[2]);
+    const log = await readLog(api, '/v1/events');
+    const [first = ''] = idsOf(chain.flat());
+    const until = Number(first.split('.')[2]);
     const ended = endedBy(log, until);
-    const wanted = log.filter(({ seq, taskId }) => seq > until || !ended.has(taskId));
-    const last = told(blocks).at(-1)?.seq ?? 0;
-    const withoutIds = (events: PagedEvent[]) => events.map(({ id: _, ...event }) => event);
-    expect(until).toBeGreaterThanOrEqual(before.at(-1)?.seq ?? 0);
-    expect(ended).toContain(over);
-    expect(cuts).toBeGreaterThanOrEqual(50);
-    expect(withoutIds(told(blocks))).toEqual(withoutIds(wanted.filter(({ seq }) => seq <= last)));
-    for (const { id, seq } of told(blocks)) expect(id).toMatch(seq <= until ? `.${seq}.${until}` : /^\w+\.\d+$/);
+    const last = logEvents(chain.flat()).at(-1)?.seq ?? 0;
+    const wanted = log.filter(({ seq, taskId }) => seq <= last && (seq > until || !ended.has(taskId)));
+    expect(until).toBeGreaterThan(800);
+    expect(ended).toContain(over.id);
+    expect(ended).not.toContain(sleeper.id);
+    expect(chain.length).toBeGreaterThan(50);
+    expectExactly(chain, wanted);
+    for (const id of idsOf(chain.flat())) expect(id).toMatch(seqOf(id) <= until ? /^\w+\.\d+\.\d+$/ : /^\w+\.\d+$/);
   });
 
   test('gets everything after a pause in which the server had to hold back', async () => {
-    const taskId = await createTask(server.url, 'ticker', { count: 400, everyMs: 5, padBytes: 40_000 });
-    const path = `/v1/tasks/${taskId}/events`;
+    const { id } = await api.createTask({ agent: 'ticker', input: { count: 400, everyMs: 5, padBytes: 40_000 } });
+    const path = `/v1/tasks/${id}/events`;
     const slow = openSocketReader(`${server.url}${path}`);
-    await slow.opened;
-    slow.pause();
+    const response = await slow.opened;
+    response.pause();
     const fast = await openSseReader(`${server.url}${path}`);
 
     await fast.rest();
-    const receivedInThePause = slow.blocks.length;
-    slow.resume();
+    const takenInThePause = slow.blocks.length;
+    response.resume();
+    await once(response, 'end');
 
-    expect(await slow.closed).toBe('over');
-    expect(receivedInThePause).toBeLessThan(10);
-    expectExactly(told(slow.blocks), await readLog(server.url, path));
+    expect(takenInThePause).toBeLessThan(20);
+    expectExactly([slow.blocks], await readLog(api, path));
     expect(slow.blocks.at(-1)?.event).toBe('end');
   });
 
@@ -106,52 +116,42 @@ describe('A reader that drops and resumes', () => {
    *
    * @param isLast where to stop reading; without it, at the end of the stream
    */
-  async function readInPieces(path: string, seed: number, isLast?: (block: SseBlock) => boolean) {
+  async function readInPieces(path: string, seed: number, isLast?: (block: SseBlock) => boolean): Promise<Chain> {
     const random = seeded(seed);
-    const blocks: SseBlock[] = [];
-    let cuts = 0;
-    for (;;) {
-      const cursor = blocks.findLast(({ id }) => id !== null)?.id ?? null;
-      const cutAfterBytes = 1 + Math.floor(random() * 3500);
-      const reader = openSocketReader(`${server.url}${path}`, { cursor, cutAfterBytes });
-      const ending = await reader.closed;
-      const last = isLast === undefined ? -1 : reader.blocks.findIndex(isLast);
-      blocks.push(...(last < 0 ? reader.blocks : reader.blocks.slice(0, last + 1)));
-      if (ending === 'over' || last >= 0) return { blocks, cuts };
-      cuts += 1;
+    const chain: Chain = [];
+    for (let cursor: string | null = null; ; ) {
+      const cutAfterBytes = 1 + below(random, 3500);
+      const { blocks, closed } = openSocketReader(`${server.url}${path}`, { cursor, cutAfterBytes });
+      const ending = await closed;
+      const last = isLast === undefined ? -1 : blocks.findIndex(isLast);
+      chain.push(last < 0 ? blocks : blocks.slice(0, last + 1));
+      if (ending === 'over' || last >= 0) return chain;
+      cursor = lastId(blocks) ?? cursor;
     }
   }
 });
 
-/** The log events among blocks, with their cursors. */
-function told(blocks: readonly SseBlock[]): PagedEvent[] {
-  return blocks
-    .filter((block) => !isSignal(block))
-    .map(({ id, data }) => ({ id: id ?? '', ...(JSON.parse(data ?? '') as LogEvent) }));
+/** The ids of the log events. */
+function idsOf(blocks: readonly SseBlock[]): string[] {
+  return blocks.filter((block) => !isSignal(block)).map(({ id }) => id ?? '');
 }
 
-/** The same events with the same cursors, ascending, each once, and nothing after the one terminal event. */
-function expectExactly(events: readonly PagedEvent[], log: readonly PagedEvent[]): void {
-  expect(events.map(({ seq }) => seq)).toEqual(log.map(({ seq }) => seq));
-  expect(events).toEqual(log);
-  expect(events.every(({ seq }, index) => seq > (events[index - 1]?.seq ?? 0))).toBe(true);
-  expect(events.filter(isEnd)).toEqual([events.at(-1)]);
+function lastId(blocks: readonly SseBlock[]): string | null {
+  return blocks.findLast(({ id }) => id !== null)?.id ?? null;
 }
 
-function endedBy(log: readonly PagedEvent[], seq: number): Set<string> {
-  return new Set(log.filter((event) => isEnd(event) && event.seq <= seq).map(({ taskId }) => taskId));
+function seqOf(id: string): number {
+  return Number(id.split('.')[1]);
 }
 
-function isEnd({ type }: PagedEvent): boolean {
-  return type === 'task.completed' || type === 'task.failed' || type === 'task.cancelled';
+/** The tasks that had ended when the log was so long. */
+function endedBy(log: readonly PagedEvent[], until: number): Set<string> {
+  const ends = log.filter(({ seq, type }) => seq <= until && /^task\.(completed|failed|cancelled)$/.test(type));
+  return new Set(ends.map(({ taskId }) => taskId));
 }
 
-function isOf(taskId: string): (block: SseBlock) => boolean {
-  return ({ data }) => JSON.parse(data ?? '').taskId === taskId;
-}
-
-function upTo(count: number): number[] {
-  return Array.from({ length: count }, (_, n) => n);
+function below(random: () => number, limit: number): number {
+  return Math.floor(random() * limit);
 }
 
 /** The same numbers for the same seed, each from 0 to below 1. */

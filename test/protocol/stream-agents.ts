@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { defineAgent } from '../../src/worker/define-agent.ts';
-import { createTask } from '../support/task-client.ts';
 
 const op = z.discriminatedUnion('op', [
   /** `count` events of one type, `data` with the number of each as `n` beside it. */
@@ -52,8 +51,3 @@ export const script = defineAgent({
     return { refused };
   },
 });
-
-/** Creates a task that does what `ops` lists. @returns its id */
-export function startScript(url: string, ...ops: Op[]): Promise<string> {
-  return createTask(url, 'script', { ops });
-}

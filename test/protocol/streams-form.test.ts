@@ -1,21 +1,20 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readPage } from '../support/log-pages.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { openSseReader } from '../support/sse-reader.ts';
-import { finished, readPage } from '../support/task-client.ts';
-import { startScript } from './stream-agents.ts';
+import { createStreamClient, EVERYTHING, pathOf, STREAM_AGENTS, type StreamClient } from './stream-client.ts';
 
 let server: ServerProcess;
+let client: StreamClient;
 let waiting: string;
 let over: string;
 
 beforeAll(async () => {
-  server = await startServerProcess({ agents: ['test/protocol/stream-agents.ts'] });
-  waiting = `/v1/tasks/${await startScript(server.url, { op: 'ask' })}/events`;
-  const overId = await startScript(server.url);
-  await finished(server.url, overId);
-  over = `/v1/tasks/${overId}/events`;
+  server = await startServerProcess({ agents: STREAM_AGENTS });
+  client = createStreamClient(server.url);
+  waiting = pathOf(await client.play({ op: 'ask' }));
+  over = pathOf(await client.playOut());
 });
 afterAll(() => server.stop());
 
@@ -59,7 +58,7 @@ describe('§5.1 the form of the answer', () => {
 
 describe('§5.3 the headers of a stream', () => {
   test('forbid caching, buffering and encoding, also when the client could decode', async () => {
-    const reader = await openSseReader(`${server.url}${waiting}`, { 'Accept-Encoding': 'gzip, br' });
+    const reader = await client.open(waiting, '', { 'Accept-Encoding': 'gzip, br' });
 
     const { headers } = reader.response;
     expect(headers.get('Content-Type')).toBe('text/event-stream');
@@ -74,7 +73,7 @@ describe('§5.1 HEAD', () => {
   const names = ['Content-Type', 'Cache-Control', 'X-Accel-Buffering', 'Content-Encoding'];
 
   test('has the headers of GET, no body, and opens no stream', async () => {
-    const reader = await openSseReader(`${server.url}${waiting}`);
+    const reader = await client.open(waiting);
     const openBefore = await openStreams();
 
     const head = await fetch(`${server.url}${waiting}`, { method: 'HEAD' });
@@ -97,7 +96,7 @@ describe('§5.1 HEAD', () => {
   });
 
   test('answers as GET would: 204 behind the end, 400, 404 (§5.4)', async () => {
-    const { cursor } = await readPage(server.url, over, '');
+    const { cursor } = await readPage(client, over, '');
     const head = (path: string) => fetch(`${server.url}${path}`, { method: 'HEAD' });
 
     expect((await head(`${over}?after=${cursor}`)).status).toBe(204);
@@ -109,7 +108,7 @@ describe('§5.1 HEAD', () => {
 
 describe('§10 holdfast_streams_open', () => {
   test('returns to zero when all clients have left', async () => {
-    const readers = await Promise.all([waiting, '/v1/events', waiting].map((path) => openSseReader(server.url + path)));
+    const readers = await Promise.all([waiting, EVERYTHING, waiting].map((path) => client.open(path)));
     for (const reader of readers) await reader.next();
     expect(await openStreams()).toBeGreaterThanOrEqual(3);
 

@@ -1,47 +1,41 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectExactly, expectOneEnd } from '../support/master-check.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { isNamed, isType, type LogEvent, logEvents, openSseReader, type SseReader } from '../support/sse-reader.ts';
-import { finished, questionOf, readLog } from '../support/task-client.ts';
-import { startScript } from './stream-agents.ts';
+import { isNamed, isType, type LogEvent, logEvents, type SseReader } from '../support/sse-reader.ts';
+import type { Op } from './stream-agents.ts';
+import { createStreamClient, EVERYTHING, STREAM_AGENTS, type StreamClient } from './stream-client.ts';
 
 let server: ServerProcess;
+let client: StreamClient;
 
 beforeAll(async () => {
-  server = await startServerProcess({ agents: ['test/protocol/stream-agents.ts'] });
+  server = await startServerProcess({ agents: STREAM_AGENTS });
+  client = createStreamClient(server.url);
 });
 afterAll(() => server.stop());
 
-function pathOf(taskId: string): string {
-  return `/v1/tasks/${taskId}/events`;
-}
-
-function open(taskId: string, query = ''): Promise<SseReader> {
-  return openSseReader(`${server.url}${pathOf(taskId)}${query}`);
-}
-
-/** The whole stream of a finished task. */
+/** The whole stream of a task, to its end. */
 async function readAll(taskId: string, query = ''): Promise<SseReader> {
-  const reader = await open(taskId, query);
+  const reader = await client.open(taskId, query);
   await reader.rest();
   return reader;
 }
 
-/** Every second test reads live, every other one reads back: what they are told is the same. */
-async function playBothWays(...ops: Parameters<typeof startScript>[1][]) {
-  const taskId = await startScript(server.url, { op: 'ask', name: 'begin' }, ...ops);
-  const question = await questionOf(server.url, taskId);
-  const live = await open(taskId);
+/** Plays a script, and reads it both while it plays and when it is over; `ask` is answered at once. */
+async function playBothWays(...ops: Op[]): Promise<{ live: SseReader; back: SseReader }> {
+  const taskId = await client.play({ op: 'ask', name: 'begin' }, ...ops);
+  await client.asks(taskId);
+  const live = await client.open(taskId);
   await live.until(isNamed('caught-up'));
-  await question.answer();
+  await client.answerNext(taskId);
+  for (const each of ops) if (each.op === 'ask') await client.answerNext(taskId);
   await live.rest();
-  const back = await readAll(taskId);
-  return { taskId, live, back };
+  return { live, back: await readAll(taskId) };
 }
 
 describe('§5.3 a log event', () => {
   test('is an unnamed message: its id, then one line of JSON with seq, type, taskId, conversationId, at and data', async () => {
-    const taskId = await startScript(server.url, { op: 'emit', data: { city: 'Lisbon' } });
+    const taskId = await client.play({ op: 'emit', data: { city: 'Lisbon' } });
     const reader = await readAll(taskId);
 
     const frame = reader.text.split('\n\n').find((block) => block.includes('"note.taken"'));
@@ -69,9 +63,7 @@ describe('§5.3 a log event', () => {
   });
 
   test('of a step has `step` beside `data`', async () => {
-    const reader = await readAll(
-      await startScript(server.url, { op: 'step', name: 'charge' }, { op: 'step', name: 'charge' }),
-    );
+    const reader = await readAll(await client.play({ op: 'step', name: 'charge' }, { op: 'step', name: 'charge' }));
 
     const notes = logEvents(reader.blocks).filter(({ type }) => type === 'note.taken');
     expect(notes.map(({ step }) => step)).toEqual([
@@ -107,7 +99,7 @@ describe('§5.3 a log event', () => {
 
   test('never cuts text inside a code point, however long it is', async () => {
     const text = '🙂'.repeat(60_000);
-    const reader = await readAll(await startScript(server.url, { op: 'say', text }));
+    const reader = await readAll(await client.play({ op: 'say', text }));
 
     const pieces = logEvents(reader.blocks)
       .filter(({ type }) => type === 'message.delta')
@@ -124,7 +116,7 @@ describe('§5.3 the names of events', () => {
 
   test("leave an agent's `error.x` and its like unnamed, and ?event=type names them in full", async () => {
     const ops = own.map((type) => ({ op: 'emit', type }) as const);
-    const taskId = await startScript(server.url, ...ops);
+    const taskId = await client.play(...ops);
 
     const unnamed = await readAll(taskId);
     const named = await readAll(taskId, '?event=type');
@@ -136,9 +128,9 @@ describe('§5.3 the names of events', () => {
 
   test('are never `error`, `open` or `message`, for an agent cannot emit those', async () => {
     const types = ['error', 'open', 'message', 'end', 'message.delta', 'task.completed', 'Error.x', 'error.'];
-    const taskId = await startScript(server.url, ...types.map((type) => ({ op: 'emit', type }) as const));
-    const task = await finished(server.url, taskId);
-    const log = await readLog(server.url, pathOf(taskId));
+    const taskId = await client.play(...types.map((type) => ({ op: 'emit', type }) as const));
+    const task = await client.ended(taskId);
+    const log = await client.log(taskId);
 
     const named = await readAll(taskId, '?event=type');
 
@@ -147,14 +139,14 @@ describe('§5.3 the names of events', () => {
   });
 
   test('?event=type adds the type to each event, live and replayed, and to nothing else', async () => {
-    const taskId = await startScript(server.url, { op: 'emit' }, { op: 'ask' }, { op: 'emit' });
-    const question = await questionOf(server.url, taskId);
-    const live = await open(taskId, '?event=type');
+    const taskId = await client.play({ op: 'emit' }, { op: 'ask' }, { op: 'emit' });
+    await client.asks(taskId);
+    const live = await client.open(taskId, '?event=type');
     await live.until(isNamed('caught-up'));
-    await question.answer();
+    await client.answerNext(taskId);
     await live.rest();
 
-    const log = await readLog(server.url, pathOf(taskId));
+    const log = await client.log(taskId);
     const ofLog = live.blocks.filter(({ event }) => event !== 'caught-up' && event !== 'end');
     expect(ofLog.map(({ event }) => event)).toEqual(log.map(({ type }) => type));
     expectExactly([live.blocks], log);
@@ -163,10 +155,10 @@ describe('§5.3 the names of events', () => {
 
 describe('§5.3 the first lines of a connection', () => {
   test('are `: ok` and a `retry:`, with no blank line before the first block', async () => {
-    const taskId = await startScript(server.url, { op: 'ask' });
-    await questionOf(server.url, taskId);
+    const taskId = await client.play({ op: 'ask' });
+    await client.asks(taskId);
 
-    const reader = await open(taskId);
+    const reader = await client.open(taskId);
     await reader.next();
 
     expect(reader.text).toMatch(/^: ok\nretry: \d+\nid: [a-z0-9.]+\ndata: \{/);
@@ -174,10 +166,10 @@ describe('§5.3 the first lines of a connection', () => {
   });
 
   test('leave at once where there is no event to send', async () => {
-    const taskId = await startScript(server.url, { op: 'ask' });
-    await questionOf(server.url, taskId);
+    const taskId = await client.play({ op: 'ask' });
+    await client.asks(taskId);
 
-    const reader = await open(taskId, '?after=latest');
+    const reader = await client.open(taskId, '?after=latest');
     const first = await reader.next();
 
     expect(first).toMatchObject({ event: 'caught-up', comments: ['ok'], retry: expect.stringMatching(/^\d{4}$/) });
@@ -185,8 +177,8 @@ describe('§5.3 the first lines of a connection', () => {
   });
 
   test('spread the reconnects over 1 to 5 seconds', async () => {
-    const taskId = await startScript(server.url);
-    await finished(server.url, taskId);
+    const taskId = await client.play();
+    await client.ended(taskId);
 
     const readers = await Promise.all(Array.from({ length: 30 }, () => readAll(taskId)));
 
@@ -199,46 +191,41 @@ describe('§5.3 the first lines of a connection', () => {
 
 describe('§5.3 order', () => {
   test('puts the cause first within a transaction: asked before waiting, answered before resumed', async () => {
-    const { taskId, live } = await playBothWays({ op: 'ask', name: 'again' });
+    const { live } = await playBothWays({ op: 'ask', name: 'again' });
 
-    const types = logEvents(live.blocks).map(({ type }) => type);
-    expect(types).toEqual(
-      [
-        'task.created',
-        'task.started',
-        'question.asked',
-        'task.waiting',
-        'question.answered',
-        'task.resumed',
-        'question.asked',
-        'task.waiting',
-      ].slice(0, types.length),
-    );
-    await (await questionOf(server.url, taskId)).answer();
+    const events = logEvents(live.blocks);
+    expect(events.map(({ type }) => type)).toEqual([
+      'task.created',
+      'task.started',
+      ...['question.asked', 'task.waiting', 'question.answered', 'task.resumed'],
+      ...['question.asked', 'task.waiting', 'question.answered', 'task.resumed'],
+      'task.completed',
+    ]);
+    expect(events[4]?.at).toBe(events[5]?.at);
   });
 
   test('[T4] gives two tabs all of it, each the whole log in order, whenever they come', async () => {
-    const taskId = await startScript(server.url, { op: 'emit', count: 300 }, { op: 'ask' }, { op: 'emit', count: 300 });
-    const early = await open(taskId);
-    const question = await questionOf(server.url, taskId);
-    const late = await open(taskId);
+    const taskId = await client.play({ op: 'emit', count: 300 }, { op: 'ask' }, { op: 'emit', count: 300 });
+    const early = await client.open(taskId);
+    await client.asks(taskId);
+    const late = await client.open(taskId);
     await late.until(isNamed('caught-up'));
 
-    await question.answer();
+    await client.answerNext(taskId);
     await Promise.all([early.rest(), late.rest()]);
 
-    const log = await readLog(server.url, pathOf(taskId));
+    const log = await client.log(taskId);
     expectExactly([early.blocks], log);
     expectExactly([late.blocks], log);
-    expectOneEnd(log, await finished(server.url, taskId));
+    expectOneEnd(log, await client.ended(taskId));
   });
 
   test('[T9] keeps two tasks apart that run at the same time', async () => {
-    const ids = await Promise.all([1, 2, 3, 4].map(() => startScript(server.url, { op: 'emit', count: 200 })));
+    const ids = await Promise.all([1, 2, 3, 4].map(() => client.play({ op: 'emit', count: 200 })));
 
     const readers = await Promise.all(ids.map((id) => readAll(id)));
 
-    const everything = await readLog(server.url, '/v1/events');
+    const everything = await client.log(EVERYTHING);
     for (const [index, id] of ids.entries()) {
       const reader = readers[index];
       expectExactly(
@@ -249,19 +236,19 @@ describe('§5.3 order', () => {
   });
 
   test('gives seqs without gaps to everything of an owner', async () => {
-    const everything: LogEvent[] = await readLog(server.url, '/v1/events');
+    const everything: LogEvent[] = await client.log(EVERYTHING);
 
     expect(everything.map(({ seq }) => seq)).toEqual(everything.map((_, index) => index + 1));
   });
 
-  test('sends a new event at once: within 200 ms of the request that made it', async () => {
-    const taskId = await startScript(server.url, { op: 'ask' });
-    const question = await questionOf(server.url, taskId);
-    const reader = await open(taskId, '?after=latest');
+  test('sends a new event at once, without waiting for the next or a keepalive', async () => {
+    const taskId = await client.play({ op: 'ask' });
+    await client.asks(taskId);
+    const reader = await client.open(taskId, '?after=latest');
     await reader.until(isNamed('caught-up'));
 
     const answeredAt = performance.now();
-    await question.answer();
+    await client.answerNext(taskId);
     const block = await reader.until(isType('question.answered'));
 
     expect(block.at - answeredAt).toBeLessThan(1000);

@@ -1,23 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PagedEvent, readPage } from '../support/log-pages.ts';
 import { expectExactly } from '../support/master-check.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { isNamed, isSignal, isType, logEvents, openSseReader, type SseReader } from '../support/sse-reader.ts';
-import { finished, type PagedEvent, questionOf, readLog, readPage } from '../support/task-client.ts';
-import { startScript } from './stream-agents.ts';
+import { isNamed, isSignal, isType, logEvents, type SseReader } from '../support/sse-reader.ts';
+import { createStreamClient, EVERYTHING, STREAM_AGENTS, type StreamClient } from './stream-client.ts';
 
-const STREAM = '/v1/events';
 const note = { op: 'emit' } as const;
 const ask = { op: 'ask' } as const;
 
 let server: ServerProcess;
+let client: StreamClient;
 
 beforeAll(async () => {
-  server = await startServerProcess({ agents: ['test/protocol/stream-agents.ts'] });
+  server = await startServerProcess({ agents: STREAM_AGENTS });
+  client = createStreamClient(server.url);
 });
 afterAll(() => server.stop());
 
 function open(query = ''): Promise<SseReader> {
-  return openSseReader(`${server.url}${STREAM}${query}`);
+  return client.open(EVERYTHING, query);
 }
 
 /** Opens the stream as a page does that knows nothing, and reads until it has caught up. */
@@ -27,21 +28,16 @@ async function retell(query = ''): Promise<SseReader> {
   return reader;
 }
 
-/** Creates a task that has come to its question. */
-async function startWaiting(notes = 1): Promise<{ id: string; answer(): Promise<void> }> {
-  const id = await startScript(server.url, { ...note, count: notes }, ask, note);
-  return { id, ...(await questionOf(server.url, id)) };
-}
-
-async function startFinished(): Promise<string> {
-  const id = await startScript(server.url, note);
-  await finished(server.url, id);
+/** Creates a task that has come to its question, and emits once more when it is answered. */
+async function startWaiting(notes = 1): Promise<string> {
+  const id = await client.play({ ...note, count: notes }, ask, note);
+  await client.asks(id);
   return id;
 }
 
-async function end(task: { id: string; answer(): Promise<void> }): Promise<void> {
-  await task.answer();
-  await finished(server.url, task.id);
+async function end(taskId: string): Promise<void> {
+  await client.answerNext(taskId);
+  await client.ended(taskId);
 }
 
 function ofTasks(log: PagedEvent[], ...ids: string[]): PagedEvent[] {
@@ -50,8 +46,8 @@ function ofTasks(log: PagedEvent[], ...ids: string[]): PagedEvent[] {
 
 describe('§5.2.3 a stream of everything without a cursor', () => {
   test('tells nothing of finished tasks, and begins at the head where nothing is unfinished', async () => {
-    await startFinished();
-    const { head } = headOf(await readLog(server.url, STREAM));
+    await client.playOut(note);
+    const { head } = headOf(await client.log(EVERYTHING));
 
     const reader = await retell();
 
@@ -61,15 +57,15 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
   });
 
   test('tells all so far of each unfinished task, in log order, between finished ones', async () => {
-    const done = await startFinished();
+    const done = await client.playOut(note);
     const first = await startWaiting(3);
-    const between = await startFinished();
+    const between = await client.playOut(note);
     const second = await startWaiting(2);
-    const log = await readLog(server.url, STREAM);
+    const log = await client.log(EVERYTHING);
 
     const reader = await retell();
 
-    expectExactly([reader.blocks], ofTasks(log, first.id, second.id));
+    expectExactly([reader.blocks], ofTasks(log, first, second));
     expect(ofTasks(log, done, between)).not.toHaveLength(0);
     reader.close();
     await end(first);
@@ -78,7 +74,7 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
 
   test('writes ids `<epoch>.<seq>.<until>` until it has come to the head of its beginning, then plain ones', async () => {
     const task = await startWaiting();
-    const { head, seq: until } = headOf(await readLog(server.url, STREAM));
+    const { head, seq: until } = headOf(await client.log(EVERYTHING));
     const epoch = head.split('.')[0];
 
     const reader = await retell();
@@ -97,11 +93,11 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
     const task = await startWaiting();
     const reader = await retell();
 
-    const later = await startFinished();
+    const later = await client.playOut(note);
     await reader.until(isType('task.completed'));
 
-    const log = await readLog(server.url, STREAM);
-    expectExactly([reader.blocks], ofTasks(log, task.id, later));
+    const log = await client.log(EVERYTHING);
+    expectExactly([reader.blocks], ofTasks(log, task, later));
     reader.close();
     await end(task);
   });
@@ -112,16 +108,15 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
     const reader = await retell();
 
     const asked = logEvents(reader.blocks).filter(({ type }) => type === 'question.asked');
-    const pending = await fetch(`${server.url}/v1/questions?status=pending`).then((response) => response.json());
-    expect(asked.map(({ data }) => data.question)).toEqual((pending as { items: object[] }).items);
-    expect(asked[0]?.data.question).toMatchObject({ taskId: task.id, metadata: { asked: 'go' } });
+    expect(asked.map(({ data }) => data.question)).toEqual([await client.pendingQuestion(task)]);
+    expect(asked[0]?.data.question).toMatchObject({ taskId: task, metadata: { asked: 'go' } });
     reader.close();
     await end(task);
   });
 
   test('[T5] sends the running text of an unfinished task again', async () => {
-    const id = await startScript(server.url, { op: 'say', text: 'A weekend in Lisbon!' }, ask);
-    const question = await questionOf(server.url, id);
+    const id = await client.play({ op: 'say', text: 'A weekend in Lisbon!' }, ask);
+    await client.asks(id);
 
     const reader = await retell();
 
@@ -134,7 +129,7 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
     ).toBe('A weekend in Lisbon!');
     expect(events.find(({ type }) => type === 'message.completed')?.data.message.content).toBe('A weekend in Lisbon!');
     reader.close();
-    await end({ id, ...question });
+    await end(id);
   });
 
   test('[T5] tells a task to its end that finishes while it is told, also when it had ended before a resume', async () => {
@@ -148,16 +143,16 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
     const second = await open(`?after=${cut?.id}`);
     await second.until(isNamed('caught-up'));
 
-    const log = await readLog(server.url, STREAM);
-    expectExactly([first.blocks.slice(0, 1), second.blocks], ofTasks(log, finishing.id, staying.id));
+    const log = await client.log(EVERYTHING);
+    expectExactly([first.blocks.slice(0, 1), second.blocks], ofTasks(log, finishing, staying));
     second.close();
     await end(staying);
   });
 
   test('resumes exactly from any of its ids, as often as one likes', async () => {
-    await startFinished();
+    await client.playOut(note);
     const [one, two] = [await startWaiting(2), await startWaiting(2)];
-    await startFinished();
+    await client.playOut(note);
     const whole = await retell();
     whole.close();
     const ids = whole.blocks.map(({ id }) => id);
@@ -182,7 +177,7 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
     let after = '';
 
     for (let told = 0; ; told++) {
-      if (told === 2) await task.answer();
+      if (told === 2) await client.answerNext(task);
       const reader = await open(after === '' ? '' : `?after=${after}`);
       connections.push(reader);
       const block = await reader.next();
@@ -191,15 +186,15 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
       if (block !== null && isType('task.completed')(block)) break;
     }
 
-    const log = await readLog(server.url, STREAM);
+    const log = await client.log(EVERYTHING);
     expectExactly(
       connections.map(({ blocks }) => blocks.slice(0, 1)),
-      ofTasks(log, task.id),
+      ofTasks(log, task),
     );
   });
 
   test('is the same by the page: ids, order, and where it ends', async () => {
-    await startFinished();
+    await client.playOut(note);
     const task = await startWaiting(4);
     const reader = await retell();
     reader.close();
@@ -207,7 +202,7 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
     const events: PagedEvent[] = [];
     const cursors: string[] = [];
     for (let query = 'limit=2'; ; query = `limit=2&after=${cursors.at(-1)}`) {
-      const page = await readPage(server.url, STREAM, query);
+      const page = await readPage(client, EVERYTHING, query);
       events.push(...page.events);
       cursors.push(page.cursor);
       if (page.caughtUp) break;
@@ -222,7 +217,7 @@ describe('§5.2.3 a stream of everything without a cursor', () => {
 
 describe('§5.2.3 the validity of a cursor of a retelling', () => {
   test('is that of (epoch, until): `until` above the head is ahead', async () => {
-    const { head, seq } = headOf(await readLog(server.url, STREAM));
+    const { head, seq } = headOf(await client.log(EVERYTHING));
     const epoch = head.split('.')[0];
 
     expect(await resetReason(`${epoch}.1.${seq}`)).toBeNull();
@@ -231,7 +226,7 @@ describe('§5.2.3 the validity of a cursor of a retelling', () => {
   });
 
   test('needs seq ≤ until', async () => {
-    const { head, seq } = headOf(await readLog(server.url, STREAM));
+    const { head, seq } = headOf(await client.log(EVERYTHING));
     const epoch = head.split('.')[0];
 
     expect(await resetReason(`${epoch}.${seq}.${seq}`)).toBeNull();

@@ -1,26 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PagedEvent, readPage } from '../support/log-pages.ts';
 import { expectExactly } from '../support/master-check.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { isNamed, isType, logEvents, openSseReader, type SseReader } from '../support/sse-reader.ts';
-import { finished, type PagedEvent, questionOf, readLog, readPage } from '../support/task-client.ts';
-import { startScript } from './stream-agents.ts';
+import { isNamed, isType, logEvents, type SseReader } from '../support/sse-reader.ts';
+import { createStreamClient, EVERYTHING, pathOf, STREAM_AGENTS, type StreamClient } from './stream-client.ts';
 
 let server: ServerProcess;
+let client: StreamClient;
 /** A task that waits, with events before: its stream stays open. */
 let path: string;
 let log: PagedEvent[];
 
 beforeAll(async () => {
-  server = await startServerProcess({ agents: ['test/protocol/stream-agents.ts'] });
-  const taskId = await startScript(server.url, { op: 'emit', count: 5 }, { op: 'ask' });
-  await questionOf(server.url, taskId);
-  path = `/v1/tasks/${taskId}/events`;
-  log = await readLog(server.url, path);
+  server = await startServerProcess({ agents: STREAM_AGENTS });
+  client = createStreamClient(server.url);
+  const taskId = await client.play({ op: 'emit', count: 5 }, { op: 'ask' });
+  await client.asks(taskId);
+  path = pathOf(taskId);
+  log = await client.log(path);
 });
 afterAll(() => server.stop());
 
 function open(query: string, headers: Record<string, string> = {}, of = path): Promise<SseReader> {
-  return openSseReader(`${server.url}${of}${query}`, headers);
+  return client.open(of, query, headers);
 }
 
 /** The seqs that a reader is told until it has caught up. */
@@ -84,10 +86,10 @@ describe('§5.2.2 what a cursor means', () => {
   });
 
   test('begins at the first event of the log for `0`, finished tasks included', async () => {
-    await finished(server.url, await startScript(server.url, { op: 'emit' }));
-    const whole = await readLog(server.url, '/v1/events');
+    await client.playOut({ op: 'emit' });
+    const whole = await client.log(EVERYTHING);
 
-    const reader = await open('?after=0', {}, '/v1/events');
+    const reader = await open('?after=0', {}, EVERYTHING);
     await reader.until(isNamed('caught-up'));
     reader.close();
 
@@ -96,11 +98,11 @@ describe('§5.2.2 what a cursor means', () => {
   });
 
   test('sends only what comes from now on for `latest`', async () => {
-    const reader = await open('?after=latest', {}, '/v1/events');
+    const reader = await open('?after=latest', {}, EVERYTHING);
     const caughtUp = await reader.until(isNamed('caught-up'));
     const earlier = logEvents(reader.blocks);
 
-    const taskId = await startScript(server.url);
+    const taskId = await client.play();
     const created = await reader.until(isType('task.created'));
 
     expect(earlier).toEqual([]);
@@ -114,9 +116,7 @@ describe('§5.2.2 what a cursor means', () => {
   });
 
   test("takes the cursor of another task's event, for they are places in one log", async () => {
-    const other = await startScript(server.url);
-    await finished(server.url, other);
-    const [first] = await readLog(server.url, `/v1/tasks/${other}/events`);
+    const [first] = await client.log(await client.playOut());
 
     expect(await seqsUntilCaughtUp(await open(`?after=${first?.id}`))).toEqual([]);
   });
@@ -269,6 +269,6 @@ describe('§2 unknown query parameters', () => {
   });
 
   test('are ignored on pages of the same address', async () => {
-    expect(await readPage(server.url, path, '_=1733')).toMatchObject({ caughtUp: true });
+    expect(await readPage(client, path, '_=1733')).toMatchObject({ caughtUp: true });
   });
 });

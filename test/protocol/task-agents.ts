@@ -159,12 +159,12 @@ export const leaver = defineAgent<{ throws: boolean }>({
   },
 });
 
-/** Asks in one branch while another stands at a gate. */
+/** Asks in one branch while another, a step, stands at a gate. */
 export const halfWaiting = defineAgent<{ gate: string; spec: AskSpec }>({
   name: 'half-waiting',
   async run(task, { gate, spec }) {
     const reply = task.ask('question', spec);
-    await passGate(gate);
+    await task.step('gate', () => passGate(gate));
     await task.emit('half-waiting.free');
     return reply;
   },

@@ -443,10 +443,9 @@ describe('§4 timeoutMs', () => {
   test('the time of all its stretches counts together', async () => {
     const spec = { ...SPEC, timeoutMs: 0 };
 
-    const task = await api.run('stretches', { ms: 250, times: 5, spec }, { timeoutMs: 600 });
+    const { id } = await api.createTask({ agent: 'stretches', input: { ms: 250, times: 5, spec }, timeoutMs: 600 });
 
-    const end = task.status === 'waiting' ? await api.settled(task.id) : task;
-    expect(end).toMatchObject({ status: 'failed', error: { code: 'timeout' } });
+    expect(await api.ended(id)).toMatchObject({ status: 'failed', error: { code: 'timeout' } });
   });
 
   test('the time in which it waits for people does not count', async () => {

@@ -2,12 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { databaseFile, openConnection, prepareFile } from '../../src/store/sqlite/connection.ts';
 import { openSqliteStore, openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newDirectory } from '../support/store-directory.ts';
 import { Owner } from '../support/store-owner.ts';
+
+const CHILD = new URL('../support/store-child.ts', import.meta.url);
 
 describe('a data directory', () => {
   const opened: Store[] = [];
@@ -45,7 +48,7 @@ describe('a data directory', () => {
 
   test('is free again when its process was killed, and holds all that was acknowledged', async () => {
     const dir = newDirectory();
-    const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/store-child.ts', dir], {
+    const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(CHILD), dir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = await once(child.stdout, 'data');

@@ -46,6 +46,8 @@ export interface Api {
   task(id: string): Promise<Task>;
   /** The task once it is terminal or waiting. */
   settled(id: string): Promise<Task>;
+  /** The task once it is terminal. */
+  ended(id: string): Promise<Task>;
   /** Creates a task and gives it once it is terminal or waiting. */
   run(agent: string, input?: unknown, more?: object): Promise<Task>;
   cancel(id: string, body?: object): Promise<Answer<Task>>;
@@ -55,7 +57,7 @@ export interface Api {
   answer(questionId: string, answer: unknown, headers?: Headings): Promise<Answer<Question>>;
 
   openStream(path: string): Promise<SseReader>;
-  /** All events of a task that has ended. */
+  /** All events of a task, once it has ended. */
   eventsOf(taskId: string): Promise<LogEvent[]>;
 }
 
@@ -80,6 +82,12 @@ export function createApi(url: string): Api {
   }
 
   const get: Api['get'] = (path, headers = {}) => send(path, { headers });
+  const task = (id: string) => good(get<Task>(`/v1/tasks/${id}`));
+
+  async function eventsOf(taskId: string): Promise<LogEvent[]> {
+    const reader = await openSseReader(`${url}/v1/tasks/${taskId}/events`);
+    return logEvents(await reader.rest());
+  }
 
   return {
     url,
@@ -87,8 +95,12 @@ export function createApi(url: string): Api {
     get,
     post,
     createTask: (body, headers) => good(post<Task>('/v1/tasks', body, headers)),
-    task: (id) => good(get<Task>(`/v1/tasks/${id}`)),
+    task,
     settled: (id) => good(get<Task>(`/v1/tasks/${id}?wait=60`)),
+    async ended(id) {
+      await eventsOf(id);
+      return task(id);
+    },
     run: (agent, input = null, more = {}) => good(post<Task>('/v1/tasks?wait=60', { agent, input, ...more })),
     cancel: (id, body) => post(`/v1/tasks/${id}/cancel`, body),
     async pendingQuestion(taskId) {
@@ -100,10 +112,7 @@ export function createApi(url: string): Api {
     question: (id) => good(get<Question>(`/v1/questions/${id}`)),
     answer: (questionId, answer, headers) => post(`/v1/questions/${questionId}/answers`, { answer }, headers),
     openStream: (path) => openSseReader(`${url}${path}`),
-    async eventsOf(taskId) {
-      const reader = await openSseReader(`${url}/v1/tasks/${taskId}/events`);
-      return logEvents(await reader.rest());
-    },
+    eventsOf,
   };
 }
 

@@ -10,15 +10,13 @@ export interface SocketReader {
   readonly opened: Promise<http.IncomingMessage>;
   /** Settles when nothing more comes: `over` when the server ended the response, `cut` when the socket was destroyed. */
   readonly closed: Promise<'over' | 'cut'>;
-  pause(): void;
-  resume(): void;
   destroy(): void;
 }
 
 export interface SocketReaderOptions {
   /** Where to go on: the `Last-Event-ID`. */
   cursor?: string | null;
-  /** Destroys the socket when so many bytes of the body have been read. */
+  /** Destroys the socket when so many bytes of the body, at least 1, have been read. */
   cutAfterBytes?: number;
   onBlock?(block: SseBlock): void;
 }
@@ -30,54 +28,54 @@ export function openSocketReader(url: string, options: SocketReaderOptions = {})
   const blocks: SseBlock[] = [];
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let left = cutAfterBytes;
-  let response: http.IncomingMessage | null = null;
+  let retry: string | null = null;
+  let comments: string[] = [];
 
   const parser = createParser({
     onEvent({ id = null, event = null, data }) {
-      const block = { id, event, data, retry: null, comments: [], at: performance.now() };
+      const block = { id, event, data, retry, comments, at: performance.now() };
+      retry = null;
+      comments = [];
       blocks.push(block);
       onBlock?.(block);
+    },
+    onRetry(ms) {
+      retry = `${ms}`;
+    },
+    onComment(comment) {
+      comments.push(comment);
     },
     onError(error) {
       throw error;
     },
   });
 
+  function take(chunk: Buffer): void {
+    if (left === 0) return;
+    const part = chunk.subarray(0, left);
+    left -= part.length;
+    parser.feed(decoder.decode(part, { stream: true }));
+    if (left === 0) request.destroy();
+  }
+
   const opened = new Promise<http.IncomingMessage>((resolve, reject) => {
     request.on('response', resolve);
     request.on('error', reject);
   });
-  // A reader that is cut before the response has begun is no failure to those who wait for its end only.
+  // Who waits for the end alone is told of it by `closed`.
   opened.catch(() => {});
 
   const closed = new Promise<'over' | 'cut'>((resolve) => {
-    request.on('response', (incoming) => {
-      response = incoming;
-      incoming.on('data', (chunk: Buffer) => {
-        const part = chunk.subarray(0, left);
-        left -= part.length;
-        parser.feed(decoder.decode(part, { stream: true }));
-        if (left === 0) {
-          incoming.removeAllListeners('data');
-          request.destroy();
-        }
+    request.on('close', () => resolve('cut'));
+    request.on('response', (response) => {
+      response.on('data', take);
+      response.on('error', () => {});
+      // The end of the response may have been parsed before the byte at which this reader cuts was taken.
+      response.on('end', () => {
+        if (left > 0) resolve('over');
       });
-      // What a destroyed socket says of itself is told by `close`.
-      incoming.on('error', () => {});
-      // The end of the response may have been parsed before the byte at which this reader cuts was read.
-      incoming.on('close', () => resolve(incoming.complete && left > 0 ? 'over' : 'cut'));
-    });
-    request.on('close', () => {
-      if (response === null) resolve('cut');
     });
   });
 
-  return {
-    blocks,
-    opened,
-    closed,
-    pause: () => response?.pause(),
-    resume: () => response?.resume(),
-    destroy: () => request.destroy(),
-  };
+  return { blocks, opened, closed, destroy: () => request.destroy() };
 }

@@ -34,10 +34,13 @@ export function createReads(db: Database, now: () => number): StoreReads {
       const firstSeq = statements.unfinished.get(owner);
       return firstSeq === undefined ? null : firstSeq - 1;
     },
-    hasKey: (owner, key) => statements.key.get(owner, key) !== undefined,
+    hasKey: (owner, key) => statements.key.get(owner, key, now() - KEY_KNOWN_MS) !== undefined,
     agents: () => statements.agents.all().map((row) => ({ ...row, inputSchema: JSON.parse(row.inputSchema) })),
   };
 }
+
+/** No longer than `model/batch.ts` honours a key. */
+const KEY_KNOWN_MS = 24 * 60 * 60_000;
 
 const EMPTY_LOG: LogState = { head: 0, prunedSeq: 0, epochs: [] };
 
@@ -59,8 +62,8 @@ function prepare(db: Database) {
       )
       .pluck(),
     key: db
-      .prepare<[string, string], 1>(
-        'select 1 from idempotency_key where log = (select id from log where owner = ?) and key = ?',
+      .prepare<[string, string, number], 1>(
+        'select 1 from idempotency_key where log = (select id from log where owner = ?) and key = ? and at > ?',
       )
       .pluck(),
     agents: db.prepare<[], typeof agent.$inferSelect>(

@@ -46,6 +46,16 @@ export function testClock(engine: Engine): void {
       expect(again.outcomes[0]).toMatchObject({ replayed: true });
     });
 
+    test('makes a key unknown when it lets it go', async () => {
+      const idempotency = { key: 'k', fingerprint: 'a' };
+      await store.commit(ann.name, [{ verb: 'createTask', args: createArgs(), idempotency }]);
+
+      now += 24 * HOUR_MS - 1;
+      expect(store.hasKey(ann.name, 'k')).toBe(true);
+      now += 1;
+      expect(store.hasKey(ann.name, 'k')).toBe(false);
+    });
+
     test('keeps a fresh key while it drops old ones', async () => {
       const create = (key: string) => ({
         verb: 'createTask' as const,

@@ -51,8 +51,10 @@ export function testKeys(store: () => Store): void {
       const [ann, ben] = [new Owner(store()), new Owner(store())];
       await store().commit(ann.name, [create('k', 'a')]);
 
+      const known = [ann, ben].map(({ name }) => store().hasKey(name, 'k'));
       const { outcomes } = await store().commit(ben.name, [create('k', 'b')]);
 
+      expect(known).toEqual([true, false]);
       expect(outcomes[0]).toMatchObject({ ok: true, replayed: false });
     });
   });
