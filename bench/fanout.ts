@@ -24,7 +24,9 @@ for (let round = 1; round <= ROUNDS; round++) {
   console.log(`round ${round}: bare ${results.bare.at(-1)}/CPU s, holdfast ${results.holdfast.at(-1)}/CPU s`);
 }
 await Promise.all([holdfast.stop(), bare.stop()]);
-console.log(`fanout: ${(median(results.holdfast) / median(results.bare)).toFixed(2)} times the bare server's deliveries`);
+console.log(
+  `fanout: ${(median(results.holdfast) / median(results.bare)).toFixed(2)} times the bare server's deliveries`,
+);
 
 async function ofHoldfast(): Promise<number> {
   const id = await holdfast.create('ticker', { events: EVENTS, everyMs, text: TEXT, holdMs: 3000 });
@@ -53,9 +55,11 @@ async function perCpuSecond(pid: number, seen: Promise<number>): Promise<number>
 function startReaders() {
   const child = fork(new URL('./support/readers.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
   const opened = once(child, 'message');
-  const seen = opened.then(() => once(child, 'message')).then(([count]) => {
-    child.kill();
-    return Number(count);
-  });
+  const seen = opened
+    .then(() => once(child, 'message'))
+    .then(([count]) => {
+      child.kill();
+      return Number(count);
+    });
   return { open: (command: ReadersCommand) => child.send(command), opened, seen };
 }

@@ -26,8 +26,12 @@ for (let round = 1; round <= ROUNDS; round++) {
 const idle = await timeRequests(Promise.resolve(delay(3000)));
 const saturated = await timeRequests(pour());
 await holdfast.stop();
-console.log(`requests: idle p99 ${percentile(idle, 0.99).toFixed(2)} ms, saturated p99 ${percentile(saturated, 0.99).toFixed(2)} ms`);
-console.log(`latency: p50 is ${(median(emits) - median(fsyncs)).toFixed(2)} ms above an fsync, ${(median(emits) / median(fsyncs)).toFixed(2)} times one`);
+console.log(
+  `requests: idle p99 ${percentile(idle, 0.99).toFixed(2)} ms, saturated p99 ${percentile(saturated, 0.99).toFixed(2)} ms`,
+);
+console.log(
+  `latency: p50 is ${(median(emits) - median(fsyncs)).toFixed(2)} ms above an fsync, ${(median(emits) / median(fsyncs)).toFixed(2)} times one`,
+);
 
 function timeFsyncs(): number[] {
   const file = openSync(path.join(holdfast.dataDir, 'fsync.bench'), 'w');

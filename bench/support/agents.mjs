@@ -26,7 +26,7 @@ export const ticker = defineAgent({
     const begin = monotonicMs();
     const emits = [];
     for (let i = 0; i < events; i++) {
-      const wait = begin + i * everyMs - (monotonicMs());
+      const wait = begin + i * everyMs - monotonicMs();
       if (wait > 0) await delay(wait);
       emits.push(task.emit('bench.tick', { i, sentAt: monotonicMs(), text }));
     }

@@ -76,7 +76,10 @@ export function createCopies(send: (command: Command) => void): Copies {
   }
 
   /** Starts a copy for a claim, or gives the claim to the one that has waited in memory. */
-  function claimed({ id: taskId, owner, fence, agent, attempt, version, input, createdAt }: TaskRecord, at: number): void {
+  function claimed(
+    { id: taskId, owner, fence, agent, attempt, version, input, createdAt }: TaskRecord,
+    at: number,
+  ): void {
     const warm = copies.get(taskId);
     if (warm !== undefined && warm.fence === fence - 1 && warm.status === 'waiting') {
       const { untold } = warm;

@@ -70,6 +70,8 @@ export interface Batch {
   /** The seq of the first of `events`, which follow each other without gaps; head + 1 when there are none. */
   firstSeq: number;
   events: Event[];
+  /** How many of the events each call has written. */
+  eventCounts: number[];
   outcomes: Outcome<unknown>[];
   /** With the index of the call that each came from, ascending. */
   resolutions: (KeyResolution & { call: number })[];
@@ -100,17 +102,28 @@ export function needsOf(calls: readonly VerbCall[]): Required<Needs> & { keys: s
  */
 export function decideBatch(view: View, calls: readonly VerbCall[], epoch: string, now: number): Batch {
   const firstSeq = view.log.head + 1;
-  const batch: Batch = { now, epoch, firstSeq, events: [], outcomes: [], resolutions: [], dueAt: null };
+  const batch: Batch = {
+    now,
+    epoch,
+    firstSeq,
+    events: [],
+    eventCounts: [],
+    outcomes: [],
+    resolutions: [],
+    dueAt: null,
+  };
   for (const [index, call] of calls.entries()) {
     const before = doneBefore(view, call, now);
     if (before !== null) {
       batch.outcomes.push(before);
+      batch.eventCounts.push(0);
       continue;
     }
     const decision = verbOf(call).decide(view, call.args, now);
     view.apply(decision.changes);
     batch.events.push(...place(view, decision.events, epoch, now));
     batch.resolutions.push(...decision.resolutions.map((resolution) => ({ ...resolution, call: index })));
+    batch.eventCounts.push(decision.events.length);
     batch.outcomes.push(conclude(view, call, decision, now));
     batch.dueAt = earliest(batch.dueAt, decision);
   }

@@ -4,6 +4,7 @@ import type { Json } from '../model/json.ts';
 import { errorMessage } from './error-message.ts';
 import { HeldCopies } from './held-copies.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';
+import { type ReportMessage, unpackReports } from './report-message.ts';
 import { spawnThread } from './spawn-thread.ts';
 
 /** So many copies may run in a thread at once; those that wait count nothing. */
@@ -34,6 +35,8 @@ export class PooledWorker {
   readonly #exited: Promise<void>;
   readonly #copies = new HeldCopies();
   readonly #validations = new Map<number, { resolve(issues: Issue[] | null): void; reject(error: Error): void }>();
+  /** What is sent within one turn goes over in one message. */
+  readonly #outbox: Command[] = [];
   #lastId = 0;
   #status: 'starting' | 'up' | 'gone' = 'starting';
   #error: TaskError | null = null;
@@ -44,7 +47,7 @@ export class PooledWorker {
   constructor(options: PooledWorkerOptions) {
     this.#options = options;
     this.#thread = spawnThread({ agentModules: options.agentModules }, options.heapMb);
-    this.#thread.on('message', (reports: Report[]) => this.#receive(reports));
+    this.#thread.on('message', (message: ReportMessage) => this.#receive(unpackReports(message)));
     this.#thread.on('error', (error) => {
       this.#error = deathOf(error);
     });
@@ -75,7 +78,8 @@ export class PooledWorker {
 
   send(command: Command): void {
     this.#copies.commanded(command);
-    this.#thread.postMessage([command]);
+    if (this.#outbox.length === 0) queueMicrotask(() => this.#thread.postMessage(this.#outbox.splice(0)));
+    this.#outbox.push(command);
   }
 
   validate(agent: string, input: Json): Promise<Issue[] | null> {
@@ -90,7 +94,7 @@ export class PooledWorker {
   /** Ends the thread, gently at first. */
   async stop(): Promise<void> {
     this.#leave();
-    this.#thread.postMessage([{ kind: 'stop' }] satisfies Command[]);
+    this.send({ kind: 'stop' });
     const timer = setTimeout(() => this.#thread.terminate(), STOP_GRACE_MS);
     await this.#exited;
     clearTimeout(timer);

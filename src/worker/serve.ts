@@ -4,12 +4,13 @@ import type { Agent } from './define-agent.ts';
 import { inputJsonSchema, parseInput } from './input-schema.ts';
 import { Outbox } from './outbox.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';
+import { packReports } from './report-message.ts';
 import { runAgent } from './run-agent.ts';
 
 /** Runs copies of tasks as the commands of the port tell, any number at once, until `stop` closes the port. */
 export function serve(port: MessagePort, agents: ReadonlyMap<string, Agent>): void {
   const copies = new Map<string, Copy>();
-  const post = (batch: Report[]) => port.postMessage(batch);
+  const post = (batch: Report[]) => port.postMessage(packReports(batch));
   const outbox = new Outbox(post);
 
   function start(command: Extract<Command, { kind: 'start' }>): void {

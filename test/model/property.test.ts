@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { VerbCall } from '../../src/model/batch.ts';
 import type { Outcome } from '../../src/model/verb.ts';
-import { type Part, play, type Step, step } from './play.ts';
+import { type Step, step } from './moves.ts';
+import { type Part, play } from './play.ts';
 import { Table } from './table.ts';
 import { Witness } from './witness.ts';
 

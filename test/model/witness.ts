@@ -178,6 +178,13 @@ export class Witness {
   }
 
   #watchFence(call: VerbCall, { outcome }: Ran<unknown>, before: Records): void {
+    if (call.verb === 'claimTask' && outcome.ok) {
+      const { taskId } = call.args;
+      this.#must(
+        'a claim gives a new fence',
+        this.#table.task(taskId).fence === (before.tasks.get(taskId)?.fence ?? 0) + 1,
+      );
+    }
     if (!('fence' in call.args)) return;
     const task = before.tasks.get(call.args.taskId);
     if (task?.fence === call.args.fence && !TERMINAL.has(task.status)) return;

@@ -27,7 +27,10 @@ beforeAll(async () => {
   server = await startServerProcess({ agents: ['test/protocol/load-agents.ts'] });
   api = createApi(server.url);
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  expect(await server.stop()).toBe(0);
+  expect(server.stderr()).toBe('');
+});
 
 /** docs/protocol.md §5: written for clients that exist. Their waits before they come back are the server's `retry:`. */
 describe('Unmodified, and cut three times in the middle of a block,', () => {

@@ -26,7 +26,10 @@ describe('Of readers of a log of 24 MB', () => {
     const { id } = await api.run('ticker', { count: 400, padBytes: 60_000 });
     path = `/v1/tasks/${id}/events`;
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+    expect(server.stderr()).toBe('');
+  });
 
   test('twenty that take nothing are cut off, having delayed nobody and cost the server little memory', async () => {
     await openSocketReader(`${server.url}${path}`).closed;
@@ -61,11 +64,12 @@ describe('Of readers of a log of 24 MB', () => {
     const response = await reader.opened;
     const startedAt = performance.now();
 
-    for await (const _ of pauses(response, 50)) if (performance.now() - startedAt > 15_000) break;
+    for await (const _ of pauses(response, 1000)) if (performance.now() - startedAt > 15_000) break;
+    const takenSlowly = reader.blocks.length;
     response.resume();
 
     expect(await reader.closed).toBe('over');
-    expect(performance.now() - startedAt).toBeGreaterThan(15_000);
+    expect(takenSlowly).toBeLessThan(100);
     expectExactly([reader.blocks], await readLog(api, path));
   }, 60_000);
 

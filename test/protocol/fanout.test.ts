@@ -5,7 +5,7 @@ import { readLog } from '../support/log-pages.ts';
 import { expectExactly } from '../support/master-check.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { openSocketReader, type SocketReader } from '../support/socket-reader.ts';
-import { isNamed, logEvents } from '../support/sse-reader.ts';
+import { isNamed, isType, logEvents, openSseReader } from '../support/sse-reader.ts';
 
 const STREAMS = 500;
 const WITHIN_MS = 50;
@@ -19,11 +19,15 @@ describe('Five hundred streams opened within 50 ms around the end of a task', ()
     server = await startServerProcess({ agents: ['test/protocol/load-agents.ts'] });
     api = createApi(server.url);
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+    expect(server.stderr()).toBe('');
+  });
 
   test.each([-30, 0, 10, 20, 30, 40, 60, 100])(
     'each tell its one terminal event and `end`, when it is let go %i ms after the first',
     async (letGoAtMs) => {
+      const watcher = await openSseReader(`${server.url}/v1/events?after=latest`);
       const task = await api.run('closer', { before: 20, after: 5 });
       const question = await api.pendingQuestion(task.id);
       const path = `/v1/tasks/${task.id}/events`;
@@ -49,6 +53,9 @@ describe('Five hundred streams opened within 50 ms around the end of a task', ()
         expect(blocks.filter(isNamed('end'))).toHaveLength(1);
         expect(blocks.at(-1)).toMatchObject({ event: 'end', id: end });
       }
+      await watcher.until(isType('task.completed'));
+      watcher.close();
+      expectExactly([watcher.blocks.slice(0, log.length + 1)], log);
       const statuses = await Promise.all(readers.map(() => statusAfter(`${server.url}${path}`, end)));
       expect(new Set(statuses)).toEqual(new Set([204]));
     },

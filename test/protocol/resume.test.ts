@@ -19,7 +19,10 @@ describe('A reader that drops and resumes', () => {
     server = await startServerProcess({ agents: ['test/protocol/load-agents.ts'] });
     api = createApi(server.url);
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+    expect(server.stderr()).toBe('');
+  });
 
   test('receives exactly the log, as do four others, each cut hundreds of times at random bytes', async () => {
     const { id } = await api.createTask({ agent: 'ticker', input: { count: 3000, everyMs: 1 } });
@@ -39,9 +42,10 @@ describe('A reader that drops and resumes', () => {
       expect(chain.flat().filter(isNamed('end'))).toHaveLength(1);
       expect(chain.flat().at(-1)).toMatchObject({ event: 'end', id: log.at(-1)?.id });
     }
-  });
+  }, 120_000);
 
-  test('may change between the stream and long polling at any event', async () => {
+  test('may change between the stream and long polling at any event, beside a stream of everything', async () => {
+    const watcher = await openSseReader(`${server.url}/v1/events?after=latest`);
     const { id } = await api.createTask({ agent: 'ticker', input: { count: 1500, everyMs: 1 } });
     const path = `/v1/tasks/${id}/events`;
     const random = seeded(21);
@@ -63,7 +67,11 @@ describe('A reader that drops and resumes', () => {
       }
     }
 
-    expect(ids).toEqual((await readLog(api, path)).map((event) => event.id));
+    const log = await readLog(api, path);
+    await watcher.until(isType('task.completed'));
+    watcher.close();
+    expect(ids).toEqual(log.map((event) => event.id));
+    expectExactly([watcher.blocks.slice(0, log.length + 1)], log);
     expect(Math.min(changes.pages, changes.streams)).toBeGreaterThan(20);
   });
 

@@ -12,7 +12,10 @@ describe('Fifty parallel creates with one Idempotency-Key', () => {
     server = await startServerProcess({ agents: ['test/protocol/load-agents.ts'] });
     api = createApi(server.url);
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+    expect(server.stderr()).toBe('');
+  });
 
   test.each([1, 2, 3, 4, 5])('make one task, and who was early is replayed to later, in round %i', async (round) => {
     const rivals = await createFifty(`round-${round}`);

@@ -11,7 +11,7 @@ const op = z.discriminatedUnion('op', [
   }),
   /** Halts until a person answers. */
   z.object({ op: z.literal('ask'), name: z.string().default('go') }),
-  z.object({ op: z.literal('say'), name: z.string().default('words'), text: z.string() }),
+  z.object({ op: z.literal('say'), name: z.string().default('words'), text: z.string(), times: z.int().default(1) }),
   z.object({ op: z.literal('step'), name: z.string() }),
   z.object({ op: z.literal('fail'), message: z.string() }),
 ]);
@@ -39,7 +39,7 @@ export const script = defineAgent({
           });
           break;
         case 'say':
-          await task.say(each.name, each.text);
+          await task.say(each.name, each.text.repeat(each.times));
           break;
         case 'step':
           await task.step(each.name, (step) => step.emit('note.taken', { in: each.name }));

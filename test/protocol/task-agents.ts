@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { BroadcastChannel } from 'node:worker_threads';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { z } from 'zod';
@@ -19,20 +19,23 @@ export const greeter = defineAgent({
 });
 
 interface SchemaInput {
-  how: 'later' | 'throws' | 'refuses' | 'blocks' | 'hangs' | 'gate';
+  how: 'later' | 'throws' | 'refuses' | 'blocks' | 'hangs' | 'gate' | 'until';
   gate?: string;
+  /** Epoch ms, for `until`. */
+  at?: number;
 }
 
 /** Its schema does what the input says. */
 export const oddSchema = defineAgent({
   name: 'odd-schema',
-  input: schemaOf(async ({ how, gate = '' }: SchemaInput) => {
+  input: schemaOf(async ({ how, gate = '', at = 0 }: SchemaInput) => {
     if (how === 'later') await nextTurn();
     if (how === 'gate') await passGate(gate);
     if (how === 'hangs') await new Promise(() => {});
     if (how === 'blocks') spin(2500);
     if (how === 'throws') throw new Error('the schema threw');
-    return how === 'refuses' ? [{ message: 'not like this', path: ['how', { key: 'a/b' }] }] : [];
+    const refuses = how === 'refuses' || (how === 'until' && Date.now() > at);
+    return refuses ? [{ message: 'not like this', path: ['how', { key: 'a/b' }] }] : [];
   }),
   run: (_task, { how }) => how,
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Api, createApi, TASK_AGENTS } from '../support/api.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { isNamed, isType, type LogEvent, logEvents } from '../support/sse-reader.ts';
+import { isType } from '../support/sse-reader.ts';
 
 const SPEC = { items: [{ id: 'a', prompt: 'Well?' }] };
 /** Workers of this server, and how many tasks each runs at once. */
@@ -20,17 +20,9 @@ afterAll(async () => {
   expect(server.stderr()).toBe('');
 });
 
-/** All events of the log so far. */
-async function logSoFar(): Promise<LogEvent[]> {
-  const reader = await api.openStream('/v1/events?after=0');
-  await reader.until(isNamed('caught-up'));
-  reader.close();
-  return logEvents(reader.blocks);
-}
-
 /** Of these tasks, the ids in the order in which they began. */
 async function startsOf(ids: readonly string[]): Promise<string[]> {
-  const started = (await logSoFar()).filter(({ type }) => type === 'task.started').map(({ taskId }) => taskId);
+  const started = (await api.log()).filter(({ type }) => type === 'task.started').map(({ taskId }) => taskId);
   return started.filter((id) => ids.includes(id));
 }
 
@@ -42,7 +34,7 @@ describe('§4 concurrencyKey', () => {
     await Promise.all(ids.map((id) => api.ended(id)));
 
     const ends = /^task\.(started|completed)$/;
-    const log = (await logSoFar()).filter(({ taskId, type }) => ids.includes(taskId) && ends.test(type));
+    const log = (await api.log()).filter(({ taskId, type }) => ids.includes(taskId) && ends.test(type));
 
     expect(log.map(({ taskId, type }) => `${type} ${taskId}`)).toEqual(
       ids.flatMap((id) => [`task.started ${id}`, `task.completed ${id}`]),

@@ -155,6 +155,21 @@ describe('§4 input', () => {
     expectProblem(refused, 422, 'invalid_input');
   });
 
+  test('an input that has become wrong when the task begins fails it with invalid_input', async () => {
+    const first = await api.createTask({ agent: 'holder', concurrencyKey: 'stale' });
+    const input = { how: 'until', at: Date.now() + 500 };
+    const stale = await api.createTask({ agent: 'odd-schema', input, concurrencyKey: 'stale' });
+    await api.run('holder', null, { timeoutMs: 1000 });
+
+    await api.cancel(first.id);
+
+    const task = await api.ended(stale.id);
+    expect(task).toMatchObject({
+      status: 'failed',
+      error: { code: 'invalid_input', message: '/how/a~1b: not like this' },
+    });
+  });
+
   test.each(['blocks', 'hangs'])(
     'a schema that %s for more than 2 s is 503 with Retry-After, while everything else is served',
     async (how) => {

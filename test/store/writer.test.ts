@@ -111,7 +111,7 @@ describe('the writer', () => {
     port1.close();
 
     const [first, second, third, fourth] = answers;
-    const events = first?.ok && first.batch !== null ? unpackBatch(first.batch).events : [];
+    const events = first?.ok && first.batch !== null ? unpackBatch(first.batch, calls).events : [];
     expect(events.map(({ seq, type, rootId }) => [seq, type, rootId])).toEqual([
       [1, 'task.created', taskId],
       [2, 'task.started', taskId],

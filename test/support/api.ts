@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Question } from '../../src/model/question.ts';
 import type { Task } from '../../src/model/task.ts';
-import { type LogEvent, logEvents, openSseReader, type SseReader } from './sse-reader.ts';
+import { type LogEvent, openSseReader, type SseReader } from './sse-reader.ts';
 
 /** For `agents:` of a server that runs the agents of `test/protocol/task-agents.ts`. */
 export const TASK_AGENTS: string[] = ['test/protocol/task-agents.ts'];
@@ -18,6 +18,12 @@ export interface Answer<Body> {
 export interface Page<Item> {
   items: Item[];
   nextPage: string | null;
+}
+
+interface EventPage {
+  events: LogEvent[];
+  cursor: string;
+  caughtUp: boolean;
 }
 
 /** The body of an error. @see docs/protocol.md §2 */
@@ -57,7 +63,9 @@ export interface Api {
   answer(questionId: string, answer: unknown, headers?: Headings): Promise<Answer<Question>>;
 
   openStream(path: string): Promise<SseReader>;
-  /** All events of a task, once it has ended. */
+  /** All events of the log so far, from a cursor on. */
+  log(after?: string): Promise<LogEvent[]>;
+  /** All that the log holds of a task once it has ended: also what stands behind its end, which its stream would not tell. */
   eventsOf(taskId: string): Promise<LogEvent[]>;
 }
 
@@ -66,7 +74,12 @@ export function createApi(url: string): Api {
     const response = await fetch(`${url}${path}`, init);
     const text = await response.text();
     const isJson = /^application\/(problem\+)?json$/.test(response.headers.get('Content-Type') ?? '');
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson && text !== '' ? JSON.parse(text) : null,
+    };
   }
 
   function post<Body>(path: string, body?: unknown, headers: Headings = {}): Promise<Answer<Body>> {
@@ -84,9 +97,21 @@ export function createApi(url: string): Api {
   const get: Api['get'] = (path, headers = {}) => send(path, { headers });
   const task = (id: string) => good(get<Task>(`/v1/tasks/${id}`));
 
+  async function log(after = '0'): Promise<LogEvent[]> {
+    const path = `/v1/events?after=${after}&limit=1000`;
+    const page = await good(get<EventPage>(path, { Accept: 'application/json' }));
+    return page.caughtUp ? page.events : [...page.events, ...(await log(page.cursor))];
+  }
+
+  async function ended(id: string): Promise<Task> {
+    const reader = await openSseReader(`${url}/v1/tasks/${id}/events`);
+    await reader.rest();
+    return task(id);
+  }
+
   async function eventsOf(taskId: string): Promise<LogEvent[]> {
-    const reader = await openSseReader(`${url}/v1/tasks/${taskId}/events`);
-    return logEvents(await reader.rest());
+    const { cursor } = await ended(taskId);
+    return (await log(cursor.before)).filter((event) => event.taskId === taskId);
   }
 
   return {
@@ -97,10 +122,7 @@ export function createApi(url: string): Api {
     createTask: (body, headers) => good(post<Task>('/v1/tasks', body, headers)),
     task,
     settled: (id) => good(get<Task>(`/v1/tasks/${id}?wait=60`)),
-    async ended(id) {
-      await eventsOf(id);
-      return task(id);
-    },
+    ended,
     run: (agent, input = null, more = {}) => good(post<Task>('/v1/tasks?wait=60', { agent, input, ...more })),
     cancel: (id, body) => post(`/v1/tasks/${id}/cancel`, body),
     async pendingQuestion(taskId) {
@@ -112,13 +134,14 @@ export function createApi(url: string): Api {
     question: (id) => good(get<Question>(`/v1/questions/${id}`)),
     answer: (questionId, answer, headers) => post(`/v1/questions/${questionId}/answers`, { answer }, headers),
     openStream: (path) => openSseReader(`${url}${path}`),
+    log,
     eventsOf,
   };
 }
 
 const PROBLEM_FIELDS = ['type', 'title', 'status', 'detail', 'code', 'errors', 'task', 'question'];
 /** Stacks, paths, and the words of what is inside. */
-const INTERNALS = /\bat \S+ \(|node_modules|file:\/\/|\/work\/|\.[jt]s:\d|SQLITE|Zod|undefined|\[object/;
+const INTERNALS = /\bat \S+ \(|node_modules|file:\/\/|\/work\/|\.[jt]s:\d|SQLITE|Zod|\[object/;
 
 /** Expects a refusal in the one form that all of them have, and gives its body. @see docs/protocol.md §2 */
 export function expectProblem(answer: Answer<unknown>, status: number, code: string): Problem {

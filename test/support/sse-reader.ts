@@ -122,7 +122,9 @@ function parseBlock(text: string): SseBlock {
     const match = /^(id|event|data|retry): ([^\r\n]*)$/.exec(line);
     const [, field, value] = match ?? [];
     if (field === undefined || value === undefined) throw new Error(`Not a line of a stream: ${JSON.stringify(line)}`);
-    if (block[field as 'id'] !== null) throw new Error(`Twice in one block: ${JSON.stringify(text)}`);
+    // A first block that is a `bye` has both: the later one holds.
+    const again = field !== 'retry' && block[field as 'id'] !== null;
+    if (again) throw new Error(`Twice in one block: ${JSON.stringify(text)}`);
     block[field as 'id'] = value;
   }
   return block;

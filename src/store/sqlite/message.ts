@@ -1,5 +1,6 @@
 import type { Batch, VerbCall } from '../../model/batch.ts';
 import type { Event, NewEvent } from '../../model/event.ts';
+import { packEvents, unpackEvents } from '../../model/event-text.ts';
 import { type AgentDescription, StoreError } from '../store.ts';
 import type { Commit, Settled } from './writer.ts';
 
@@ -22,7 +23,10 @@ export interface PackedCommit {
   /** Of how many shortages of space the caller knew. */
   shortages: number;
   calls: string;
-  events: Fields[];
+  /** Packed, one text for each `appendEvents`. */
+  events: string[];
+  /** How many rows it will come to, roughly: by this the size of a transaction is measured. */
+  rows: number;
 }
 
 /** What became of a request. They come in the order of the requests. Only a commit gives a batch. */
@@ -34,16 +38,14 @@ export interface Failure {
   error: unknown;
 }
 
-/** Events as their fields, one after the other: they cross a port five times as fast as one object each. */
-type Fields = (string | null)[];
-type PackedBatch = Omit<Batch, 'events'> & { events: Fields };
-
-const NEW_EVENT_FIELDS = 4;
-const EVENT_FIELDS = 5;
+/** Without the events that the caller has in its calls: of those it is told the roots only, call by call. */
+export type PackedBatch = Batch & { appendedRoots: string[] };
 
 export function packCommit({ owner, calls }: Commit, shortages: number): Request {
-  const events = calls.flatMap((call) => (call.verb === 'appendEvents' ? [packNewEvents(call.args.events)] : []));
-  return { kind: 'commit', owner, shortages, calls: JSON.stringify(calls.map(withoutEvents)), events };
+  const appended = calls.flatMap((call) => (call.verb === 'appendEvents' ? [call.args.events] : []));
+  const rows = appended.reduce((sum, events) => sum + events.length, calls.length);
+  const events = appended.map(packEvents);
+  return { kind: 'commit', owner, shortages, calls: JSON.stringify(calls.map(withoutEvents)), events, rows };
 }
 
 export function unpackCommit({ owner, calls, events }: PackedCommit): Commit {
@@ -52,47 +54,56 @@ export function unpackCommit({ owner, calls, events }: PackedCommit): Commit {
   return { owner, calls: parsed.map((call) => withEvents(call, apart)) };
 }
 
-/** How many rows a commit will come to, roughly: by this the size of a transaction is measured. */
-export function rowsOf({ events }: PackedCommit): number {
-  return events.reduce((rows, fields) => rows + fields.length / NEW_EVENT_FIELDS, 1);
-}
-
 function withoutEvents(call: VerbCall): VerbCall {
   return call.verb === 'appendEvents' ? { ...call, args: { ...call.args, events: [] } } : call;
 }
 
-function withEvents(call: VerbCall, apart: Iterator<Fields>): VerbCall {
+function withEvents(call: VerbCall, apart: Iterator<string>): VerbCall {
   if (call.verb !== 'appendEvents') return call;
-  return { ...call, args: { ...call.args, events: unpackNewEvents(apart.next().value ?? []) } };
+  return { ...call, args: { ...call.args, events: unpackEvents(apart.next().value ?? '') } };
 }
 
-function packNewEvents(events: readonly NewEvent[]): Fields {
-  const fields: Fields = [];
-  for (const { taskId, type, step, data } of events) fields.push(taskId, type, step, data);
-  return fields;
-}
-
-function unpackNewEvents(fields: Fields): NewEvent[] {
-  const events: NewEvent[] = [];
-  for (let at = 0; at < fields.length; at += NEW_EVENT_FIELDS) events.push(newEventAt(fields, at));
-  return events;
-}
-
-function newEventAt(fields: Fields, at: number): NewEvent {
-  return {
-    taskId: fields[at] as string,
-    type: fields[at + 1] as string,
-    step: fields[at + 2] as string | null,
-    data: fields[at + 3] as string,
-  };
-}
-
-export function packAnswer(settled: Settled): Answer {
+export function packAnswer(settled: Settled, calls: readonly VerbCall[]): Answer {
   if (!settled.ok) return { ok: false, failure: packFailure(settled.error) };
-  const fields: Fields = [];
-  for (const { taskId, type, step, data, rootId } of settled.batch.events)
-    fields.push(taskId, type, step, data, rootId);
-  return { ok: true, batch: { ...settled.batch, events: fields } };
+  const { batch } = settled;
+  const appendedRoots: string[] = [];
+  const events: Event[] = [];
+  let at = 0;
+  for (const [index, call] of calls.entries()) {
+    const count = batch.eventCounts[index] ?? 0;
+    if (call.verb === 'appendEvents') appendedRoots.push(batch.events[at]?.rootId ?? '');
+    else events.push(...batch.events.slice(at, at + count));
+    at += count;
+  }
+  return { ok: true, batch: { ...batch, events, appendedRoots } };
+}
+
+export function unpackBatch(packed: PackedBatch, calls: readonly VerbCall[]): Batch {
+  const { appendedRoots, ...batch } = packed;
+  const roots = appendedRoots.values();
+  let taken = 0;
+  const events: Event[] = [];
+  for (const [index, call] of calls.entries()) {
+    const count = batch.eventCounts[index] ?? 0;
+    if (call.verb === 'appendEvents') {
+      const rootId = roots.next().value ?? '';
+      if (count === 0) continue;
+      for (const event of call.args.events) events.push(placed(event, rootId, batch, events.length));
+    } else {
+      events.push(...batch.events.slice(taken, taken + count));
+      taken += count;
+    }
+  }
+  return { ...batch, events };
+}
+
+function placed(
+  { taskId, type, step, data }: NewEvent,
+  rootId: string,
+  { firstSeq, now }: Batch,
+  index: number,
+): Event {
+  return { taskId, type, step, data, rootId, at: now, seq: firstSeq + index };
 }
 
 export function packFailure(error: unknown): Failure {
@@ -101,14 +112,4 @@ export function packFailure(error: unknown): Failure {
 
 export function unpackFailure({ code, error }: Failure): unknown {
   return code === null ? error : new StoreError(code, error);
-}
-
-export function unpackBatch(batch: PackedBatch): Batch {
-  const { events: fields, firstSeq, now } = batch;
-  const events: Event[] = [];
-  for (let at = 0; at < fields.length; at += EVENT_FIELDS) {
-    const rootId = fields[at + 4] as string;
-    events.push({ ...newEventAt(fields, at), seq: firstSeq + events.length, at: now, rootId });
-  }
-  return { ...batch, events };
 }

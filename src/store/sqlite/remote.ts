@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Batch } from '../../model/batch.ts';
 import { type AgentDescription, StoreError } from '../store.ts';
-import { packCommit, type Reply, type Request, unpackBatch, unpackFailure } from './message.ts';
+import { type PackedBatch, packCommit, type Reply, type Request, unpackBatch, unpackFailure } from './message.ts';
 import type { ThreadData } from './thread.ts';
 import type { Commit } from './writer.ts';
 
@@ -14,7 +14,7 @@ export interface RemoteWriter {
 }
 
 interface Waiter {
-  resolve(batch: Batch | null): void;
+  resolve(batch: PackedBatch | null): void;
   reject(error: unknown): void;
 }
 
@@ -30,7 +30,7 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
     shortages = known;
     for (const answer of answers) {
       const waiter = waiters.shift();
-      if (answer.ok) waiter?.resolve(answer.batch === null ? null : unpackBatch(answer.batch));
+      if (answer.ok) waiter?.resolve(answer.batch);
       else waiter?.reject(unpackFailure(answer.failure));
     }
   });
@@ -48,11 +48,11 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
     for (const waiter of waiters.splice(0)) waiter.reject(failure);
   }
 
-  function answered(): Promise<Batch | null> {
+  function answered(): Promise<PackedBatch | null> {
     return new Promise((resolve, reject) => waiters.push({ resolve, reject }));
   }
 
-  function ask(request: Request): Promise<Batch | null> {
+  function ask(request: Request): Promise<PackedBatch | null> {
     if (dead !== null) return Promise.reject(dead);
     send(request);
     return answered();
@@ -74,7 +74,7 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
     async commit(commit) {
       const batch = await ask(packCommit(commit, shortages));
       if (batch === null) throw new Error('A commit was answered without a batch.');
-      return batch;
+      return unpackBatch(batch, commit.calls);
     },
     async describeAgents(agents) {
       await ask({ kind: 'agents', agents });

@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Answer, packAnswer, packFailure, type Reply, type Request, rowsOf, unpackCommit } from './message.ts';
+import { type Answer, packAnswer, packFailure, type Reply, type Request, unpackCommit } from './message.ts';
 import { isFull, type Writer } from './writer.ts';
 
 /** Above this many rows a transaction takes longer for each of them, and everyone in it waits for all. */
@@ -48,9 +48,10 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
   }
 
   function commit(group: CommitRequest[]): Answer[] {
-    const settled = writer.commitAll(group.map(unpackCommit));
+    const commits = group.map(unpackCommit);
+    const settled = writer.commitAll(commits);
     if (settled.some(isFull)) shortages += 1;
-    return settled.map(packAnswer);
+    return settled.map((each, index) => packAnswer(each, commits[index]?.calls ?? []));
   }
 
   function reply(answers: Answer[]): void {
@@ -60,9 +61,9 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
   /** Takes the commits that fit into the transaction of the first. */
   function takeGroup(first: CommitRequest): CommitRequest[] {
     const group: CommitRequest[] = [];
-    let rows = rowsOf(first);
+    let rows = first.rows;
     for (let next = inbox[0]; next?.kind === 'commit'; next = inbox[0]) {
-      rows += rowsOf(next);
+      rows += next.rows;
       if (rows > MAX_ROWS) break;
       group.push(next);
       inbox.shift();

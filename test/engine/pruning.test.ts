@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSweeper, type Sweeper } from '../../src/engine/sweeper.ts';
+import type { TaskRecord } from '../../src/model/task.ts';
+import { noteEvents } from '../support/store-owner.ts';
+import { LOG, openPublishedStore, openReader, type PublishedStore, startAt, subjectOf } from './published-store.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** docs/protocol.md §5.3, pruning: a mark a stream, by a clock that only the test moves. */
+describe('§5.3 pruning', () => {
+  let now: number;
+  let engine: PublishedStore;
+  let sweeper: Sweeper;
+  let epoch: string;
+  beforeEach(() => {
+    now = Date.UTC(2026, 10, 30);
+    engine = openPublishedStore({ now: () => now });
+    sweeper = createSweeper(engine.store, 30 * DAY_MS);
+    epoch = engine.store.epoch;
+  });
+  afterEach(() => engine.store.close());
+
+  function start(taskId: string | null, text: string | null) {
+    const subject = taskId === null ? LOG : subjectOf(engine.store, taskId);
+    return startAt(engine.store, subject, text);
+  }
+
+  function marks(...tasks: TaskRecord[]): number[] {
+    return tasks.map(({ id }) => engine.store.task('ann', id)?.prunedSeq ?? -1);
+  }
+
+  async function startFinished(notes = 1): Promise<TaskRecord> {
+    const task = await engine.ann.start();
+    await engine.ann.append(task, noteEvents(task.id, notes));
+    return engine.ann.finish(task);
+  }
+
+  test('waits for the end of the retention time, and then takes the whole task', async () => {
+    const { ann, log } = engine;
+    const task = await startFinished(3);
+
+    now += 30 * DAY_MS;
+    await sweeper.tick(log);
+    const kept = ann.seqs();
+    now += 60_000;
+    await sweeper.tick(log);
+
+    expect(kept).toHaveLength(6);
+    expect(ann.seqs()).toEqual([]);
+    expect(marks(task)).toEqual([6]);
+  });
+
+  test('sets the mark of the task and of the log, and none of another task', async () => {
+    const { store, log } = engine;
+    const old = await startFinished();
+    now += 31 * DAY_MS;
+    const young = await startFinished();
+
+    await sweeper.tick(log);
+
+    expect(marks(old, young)).toEqual([4, 0]);
+    expect(store.log('ann')).toMatchObject({ head: 8, prunedSeq: 4 });
+  });
+
+  test('expires a plain cursor below the mark of its stream, and no other', async () => {
+    const old = await startFinished();
+    const open = await engine.ann.create();
+    now += 31 * DAY_MS;
+    await sweeper.tick(engine.log);
+
+    expect(start(old.id, `${epoch}.3`)).toMatchObject({ kind: 'reset', reason: 'expired' });
+    expect(start(old.id, `${epoch}.4`).kind).toBe('over');
+    expect(start(open.id, `${epoch}.1`)).toMatchObject({ kind: 'at', position: { seq: 1 } });
+    expect(start(null, `${epoch}.3`)).toMatchObject({
+      kind: 'reset',
+      reason: 'expired',
+      position: { seq: 4, until: 5 },
+    });
+    expect(start(null, `${epoch}.4`)).toMatchObject({ kind: 'at', position: { seq: 4 } });
+  });
+
+  test('expires a retelling only if its `until` is below the mark', async () => {
+    const open = await engine.ann.create();
+    const old = await startFinished();
+    now += 31 * DAY_MS;
+    await sweeper.tick(engine.log);
+
+    expect(marks(open, old)).toEqual([0, 5]);
+    expect(start(null, `${epoch}.1.4`)).toMatchObject({ kind: 'reset', reason: 'expired' });
+    expect(start(null, `${epoch}.1.5`)).toMatchObject({ kind: 'at', position: { seq: 1, until: 5 } });
+    expect(start(null, null)).toEqual({ kind: 'at', position: { seq: 0, until: 5 } });
+  });
+
+  test('never expires `0`, which begins at the mark of the stream', async () => {
+    const old = await startFinished();
+    now += 31 * DAY_MS;
+    const young = await startFinished();
+    await sweeper.tick(engine.log);
+
+    expect(start(old.id, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
+    expect(start(young.id, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
+    expect(start(null, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
+  });
+
+  test('ends the stream of a pruned task with just its end, and its resumeAfter is then over', async () => {
+    const old = await startFinished();
+    now += 31 * DAY_MS;
+    await sweeper.tick(engine.log);
+
+    const reader = openReader(engine, subjectOf(engine.store, old.id), { from: `${epoch}.1` });
+
+    const last = `${epoch}.4`;
+    expect(reader.signals.filter(({ kind }) => kind !== 'caught-up')).toEqual([
+      { kind: 'reset expired', cursor: last },
+      { kind: 'end', cursor: last },
+    ]);
+    expect(reader.seqs()).toEqual([]);
+    expect(start(old.id, last).kind).toBe('over');
+  });
+
+  test('takes nothing of unfinished tasks, and one forgotten question pins nobody else', async () => {
+    const { ann, log } = engine;
+    const asking = await ann.start();
+    await ann.ask(asking, 'go');
+    await ann.wait(asking, ['go']);
+    const others = [await startFinished(), await startFinished()];
+    now += 400 * DAY_MS;
+
+    await sweeper.tick(log);
+
+    expect(marks(asking, ...others)).toEqual([0, 8, 12]);
+    expect(ann.seqs()).toEqual([1, 2, 3, 4]);
+    const reader = openReader(engine, subjectOf(engine.store, asking.id));
+    expect(reader.seqs()).toEqual([1, 2, 3, 4]);
+  });
+
+  test('keeps everything where no retention is set', async () => {
+    const keeping = createSweeper(engine.store, null);
+    await startFinished();
+    now += 36_500 * DAY_MS;
+
+    await keeping.tick(engine.log);
+
+    expect(engine.ann.seqs()).toEqual([1, 2, 3, 4]);
+  });
+
+  test('refuses a task that is unfinished, too young, or pruned already', async () => {
+    const { ann } = engine;
+    const open = await ann.start();
+    const old = await startFinished();
+
+    const refused = [await ann.prune(open.id), await ann.prune(old.id, 1)];
+    const pruned = await ann.prune(old.id);
+    const again = await ann.prune(old.id);
+
+    expect(refused).toEqual([
+      expect.objectContaining({ code: 'not_due' }),
+      expect.objectContaining({ code: 'not_due' }),
+    ]);
+    expect(pruned?.ok).toBe(true);
+    expect(again).toMatchObject({ ok: false, code: 'not_due' });
+  });
+});

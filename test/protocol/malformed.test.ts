@@ -1,0 +1,390 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Api, createApi, expectProblem, type Problem, TASK_AGENTS } from '../support/api.ts';
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+
+/** Change it to look elsewhere; a failure names the request. */
+const SEED = 20_261_130;
+const PER_KIND = 120;
+
+let server: ServerProcess;
+let api: Api;
+let taskId: string;
+let questionId: string;
+
+beforeAll(async () => {
+  server = await startServerProcess({ agents: TASK_AGENTS });
+  api = createApi(server.url);
+  const task = await api.run('asker', { items: [{ id: 'a', prompt: 'Well?' }] });
+  taskId = task.id;
+  questionId = (await api.pendingQuestion(taskId)).id;
+});
+
+afterAll(async () => {
+  expect(await server.stop()).toBe(0);
+});
+
+interface Dice {
+  /** 0 ≤ n < below */
+  below(below: number): number;
+  pick<T>(items: readonly T[]): T;
+}
+
+/** The same throws for the same seed (mulberry32). */
+function diceOf(seed: number): Dice {
+  let state = seed;
+  function below(n: number): number {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * n);
+  }
+  return { below, pick: <T>(items: readonly T[]) => items[below(items.length)] as T };
+}
+
+/** A 4xx in the form of all errors. */
+function expectRefusal(answer: Answer<unknown>, request: string): Problem {
+  expect(answer.status, `${request} → ${answer.text}`).toBeGreaterThanOrEqual(400);
+  expect(answer.status, `${request} → ${answer.text}`).toBeLessThan(500);
+  return expectProblem(answer, answer.status, (answer.body as Problem).code);
+}
+
+const WRONG_VALUES = [null, true, -1, 1.5, '', 'x\0y', '\ud800', [], [[]], {}, { toString: 1 }, 'x'.repeat(70_000)];
+const FIELDS = [
+  'agent',
+  'timeoutMs',
+  'priority',
+  'concurrencyKey',
+  'metadata',
+  'conversationId',
+  '__proto__',
+  'ünknown',
+  '',
+];
+
+/** JSON of the right form with one field that no task can have. */
+function wrongField(dice: Dice): string {
+  for (;;) {
+    const field = dice.pick(FIELDS);
+    const value = dice.pick(WRONG_VALUES);
+    const isRight =
+      (field === 'metadata' && typeof value === 'object' && value !== null && !Array.isArray(value)) ||
+      (field === 'priority' && value === -1) ||
+      (field === 'concurrencyKey' && value === null);
+    if (!isRight) return `{"agent":"echo",${JSON.stringify(field)}:${JSON.stringify(value)}}`;
+  }
+}
+
+/** A good body with one wound: a piece cut out, doubled, or replaced by bytes. */
+function wounded(dice: Dice): Buffer {
+  const good = Buffer.from(
+    '{"agent":"echo","input":{"city":"Lisboa ü 😀","list":[1,2.5,-3e2,true,null]},"metadata":{}}',
+  );
+  const at = dice.below(good.length);
+  const length = 1 + dice.below(6);
+  const middle = dice.pick([
+    Buffer.alloc(0),
+    Buffer.concat([good.subarray(at, at + length), good.subarray(at, at + length)]),
+    Buffer.from(Array.from({ length }, () => dice.below(256))),
+    Buffer.from(dice.pick(['}', ']', '"', ',', ':', '\\u12', '\u2028', '//', '\0', '﻿'])),
+  ]);
+  return Buffer.concat([good.subarray(0, at), middle, good.subarray(at + length)]);
+}
+
+/** Bytes of JSON that does not end, or is not JSON at all. */
+function noJson(dice: Dice): string | Buffer {
+  const depth = 1 + dice.below(50_000);
+  return dice.pick<() => string | Buffer>([
+    () => '['.repeat(depth),
+    () => '{"a":'.repeat(depth),
+    () => `${'['.repeat(33 + depth)}${']'.repeat(33 + depth)}`,
+    () => Buffer.from(Array.from({ length: 1 + dice.below(200) }, () => 128 + dice.below(128))),
+    () => '{"agent":"echo"',
+    () => `{"agent":"${'\\'.repeat(1 + 2 * dice.below(9))}"}`,
+    () => '{"agent":"echo","input":0x10}',
+    () => '{"agent":"echo","input":.5}',
+    () => '{"agent":"echo","input":01}',
+    () => `<task agent="echo"/>`,
+    () => 'agent=echo&input=1',
+    () => '{"agent":"echo"}{"agent":"echo"}',
+  ])();
+}
+
+const PATH_PIECES = [
+  'v1',
+  'tasks',
+  'questions',
+  'events',
+  'cancel',
+  'answers',
+  '..',
+  '.',
+  '',
+  '%2e%2e',
+  '%2F',
+  '%00',
+  '%',
+  '%zz',
+  '%ff%fe',
+  '%F0%9F%98%80',
+  '~',
+  ';a=b',
+  '*',
+  'task_',
+  'x'.repeat(300),
+  "'--",
+  '{{7*7}}',
+  '\u202e',
+];
+
+function strangePath(dice: Dice): string {
+  const pieces = Array.from({ length: 1 + dice.below(6) }, () => dice.pick(PATH_PIECES));
+  return `/v1/tasks/${pieces.join('/')}/none`;
+}
+
+const QUERIES = [
+  'limit=',
+  'limit=-0',
+  'limit=1e3',
+  'limit=٣',
+  'limit[]=1',
+  'page=%00',
+  'page=e30',
+  `page=${'A'.repeat(5000)}`,
+  'status=%',
+  'status=queued,failed',
+  'agent=%27%20or%201=1',
+  'wait=NaN',
+  'wait=1&wait=1',
+  'order=',
+  '__proto__=1',
+  'constructor=1',
+  'toString=',
+  '%ff=1',
+  '=x',
+  'limit=9007199254740993',
+  'taskid=x',
+  'limit=1%20',
+  'LIMIT=1',
+];
+
+function strangeQuery(dice: Dice): string {
+  const path = dice.pick([
+    '/v1/tasks',
+    '/v1/questions',
+    `/v1/tasks/${taskId}`,
+    `/v1/questions/${questionId}`,
+    '/v1/agents',
+  ]);
+  return `${path}?${dice.pick(QUERIES)}${dice.pick(['', '&x=1', '&limit=0'])}`;
+}
+
+const HEADERS: [string, string][] = [
+  ['Content-Type', 'application/json;charset=utf-16'],
+  ['Content-Type', 'text/plain'],
+  ['Content-Type', ';'],
+  ['Content-Type', 'application/json, text/plain'],
+  ['Content-Encoding', 'br'],
+  ['Content-Encoding', 'gzip, identity'],
+  ['Idempotency-Key', ''],
+  ['Idempotency-Key', 'two words'],
+  ['Idempotency-Key', 'ÿ'],
+  ['Idempotency-Key', 'k'.repeat(4000)],
+];
+
+const CURSORS = [
+  'x',
+  '-1',
+  '00',
+  '1.2.3.4',
+  'abcdefgh.01',
+  'abcdefgh.-1',
+  'abcdefgh.9007199254740992',
+  'ABCDEFGH.1',
+  '0 ',
+  'latest.1',
+  'a'.repeat(65),
+  '\0',
+  '\r\nX: y',
+  'null',
+  'undefined',
+  '{}',
+];
+
+/** What is no HTTP, or hardly. `HOST` stands for the line of a good Host. */
+const RAW = [
+  'GARBAGE\r\n\r\n',
+  '\0\0\0\0\r\n\r\n',
+  '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'GET /v1/tasks HTTP/9.9\r\nHOST\r\n\r\n',
+  'GET  /v1/tasks HTTP/1.1\r\nHOST\r\n\r\n',
+  'GET /v1/tasks HTTP/1.1\r\n\r\n',
+  'GET /v1/tasks HTTP/1.1\r\nHOST\r\nHost: b\r\nHost: c\r\n\r\n',
+  'GET /v1/tasks HTTP/1.1\r\nHost: a b\r\n\r\n',
+  'GET /v1/tasks HTTP/1.1\r\nHost: [::1\r\n\r\n',
+  'GET /v1/ta\0sks HTTP/1.1\r\nHOST\r\n\r\n',
+  'GET /v1/tasks\x7f HTTP/1.1\r\nHOST\r\n\r\n',
+  'GET http:// HTTP/1.1\r\nHOST\r\n\r\n',
+  'GET //evil.example/v1 HTTP/1.1\r\nHOST\r\n\r\n',
+  'GET /v1/tasks HTTP/1.1\r\nHOST\r\nX: a\0b\r\n\r\n',
+  'GET /v1/tasks HTTP/1.1\r\nHOST\r\nBad Header: x\r\n\r\n',
+  'GET /v1/tasks HTTP/1.1\r\nHOST\r\n folded\r\n\r\n',
+  `GET /v1/tasks HTTP/1.1\r\nHOST\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+  `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHOST\r\n\r\n`,
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nContent-Length: -1\r\n\r\n',
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nContent-Length: 1x\r\n\r\n',
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nContent-Length: 99999999999999999999\r\n\r\n',
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\nffffffffffffffff\r\n',
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nTransfer-Encoding: xyz\r\nContent-Type: application/json\r\n\r\n{}',
+  'POST /v1/tasks HTTP/1.1\r\nHOST\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n[]',
+  'CONNECT example.com:443 HTTP/1.1\r\nHOST\r\n\r\n',
+  'TRACE /v1/tasks HTTP/1.1\r\nHOST\r\nConnection: close\r\n\r\n',
+  'BREW /v1/tasks HTTP/1.1\r\nHOST\r\n\r\n',
+  'OPTIONS * HTTP/1.1\r\nHOST\r\nConnection: close\r\n\r\n',
+];
+
+/** Sends bytes as they are, ends its side, and gives what came back until the server closed too. */
+function sendRaw(bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    const { port } = new URL(api.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    // Being cut off is an answer too.
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+    socket.end(Buffer.from(bytes.replace('HOST', `Host: 127.0.0.1:${port}`), 'latin1'));
+  });
+}
+
+/** Expects that a connection was closed, silently or after responses of which the last is a 4xx problem. */
+function expectRawRefusal(response: string, bytes: string): void {
+  if (response === '') return;
+  const request = JSON.stringify(bytes.slice(0, 120));
+  expect(response, request).toMatch(/^HTTP\/1\.1 4\d\d /);
+  expect(response, request).toMatch(/\r\ncontent-type: application\/problem\+json\r\n/i);
+  const body = response.slice(response.indexOf('\r\n\r\n') + 4);
+  const problem: Problem = JSON.parse(/^\{.*\}/s.exec(body)?.[0] ?? 'null');
+  expect(response.startsWith(`HTTP/1.1 ${problem.status} `), request).toBe(true);
+  expect(problem.code, request).toMatch(/^[a-z_]+$/);
+}
+
+test('§2 a body with a wrong field is refused', async () => {
+  const dice = diceOf(SEED);
+  for (let i = 0; i < PER_KIND; i++) {
+    const body = wrongField(dice);
+
+    expectRefusal(await api.post('/v1/tasks', body), body.slice(0, 200));
+  }
+});
+
+test('§2 a body that is no JSON, or too deep, is 400 at every POST', async () => {
+  const dice = diceOf(SEED + 1);
+  for (let i = 0; i < PER_KIND; i++) {
+    const body = noJson(dice);
+    const path = dice.pick([
+      '/v1/tasks',
+      `/v1/tasks/${taskId}/cancel`,
+      `/v1/questions/${questionId}/answers`,
+      `/v1/questions/${questionId}/decline`,
+    ]);
+    const init = { method: 'POST', body: Buffer.from(body), headers: { 'Content-Type': 'application/json' } };
+
+    const refused = await api.send(path, init);
+
+    expectProblem(refused, 400, 'invalid_request');
+  }
+});
+
+test('§2 a wounded body is either a good one still or a 4xx', async () => {
+  const dice = diceOf(SEED + 2);
+  let refusals = 0;
+  for (let i = 0; i < 3 * PER_KIND; i++) {
+    const body = wounded(dice);
+    const init = { method: 'POST', body: new Uint8Array(body), headers: { 'Content-Type': 'application/json' } };
+
+    const answer = await api.send('/v1/tasks', init);
+
+    if (answer.status === 202) continue;
+    expectRefusal(answer, body.toString('latin1'));
+    refusals++;
+  }
+  expect(refusals).toBeGreaterThan(PER_KIND);
+});
+
+test('§2 a strange path is refused', async () => {
+  const dice = diceOf(SEED + 3);
+  for (let i = 0; i < PER_KIND; i++) {
+    const path = strangePath(dice);
+
+    expectRefusal(await api.get(path), path);
+  }
+});
+
+test('§2 a strange query is refused', async () => {
+  const dice = diceOf(SEED + 4);
+  for (let i = 0; i < PER_KIND; i++) {
+    const path = strangeQuery(dice);
+
+    expectRefusal(await api.get(path), path);
+  }
+});
+
+test('§2 a wrong header is refused', async () => {
+  for (const [name, value] of HEADERS) {
+    const refused = await api.post('/v1/tasks', { agent: 'echo' }, { [name]: value });
+
+    expectRefusal(refused, `${name}: ${value.slice(0, 50)}`);
+  }
+});
+
+test('§2 what is no cursor is 400 before a stream begins', async () => {
+  for (const cursor of CURSORS) {
+    for (const path of ['/v1/events', `/v1/tasks/${taskId}/events`]) {
+      expectProblem(await api.get(`${path}?after=${encodeURIComponent(cursor)}`), 400, 'invalid_request');
+    }
+  }
+});
+
+test('§2 what is no HTTP is refused or cut off', async () => {
+  for (const bytes of RAW) expectRawRefusal(await sendRaw(bytes), bytes);
+});
+
+test('§2 wounded HTTP is refused, cut off, or good HTTP still', async () => {
+  const dice = diceOf(SEED + 5);
+  const good =
+    'POST /v1/tasks HTTP/1.1\r\nHOST\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 16\r\n\r\n{"agent":"echo"}';
+  for (let i = 0; i < PER_KIND; i++) {
+    const at = dice.below(good.length - 16);
+    const bytes = good.slice(0, at) + String.fromCharCode(dice.below(256)) + good.slice(at + dice.below(3));
+
+    const response = await sendRaw(bytes);
+
+    expect(response, JSON.stringify(bytes)).not.toMatch(/^HTTP\/1\.1 5/);
+    if (!/^HTTP\/1\.1 2/.test(response)) expectRawRefusal(response, bytes);
+  }
+});
+
+test('§2 a connection that breaks off at any byte does no harm', async () => {
+  const good =
+    'POST /v1/tasks HTTP/1.1\r\nHOST\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n{"agent":"echo","input":1}';
+  for (let at = 1; at < good.length; at += 5) {
+    const response = await sendRaw(good.slice(0, at));
+
+    expectRawRefusal(response, good.slice(0, at));
+  }
+});
+
+test('§2 after all of it the process is unharmed: nothing was a 5xx, the question is open, tasks run', async () => {
+  const { text } = await api.get('/metrics');
+
+  expect(text.split('\n').filter((line) => /^holdfast_http_requests_total\{.*status="5/.test(line))).toEqual([]);
+  expect((await api.question(questionId)).status).toBe('pending');
+  expect((await api.run('echo', 'well')).output).toBe('well');
+  expect(server.stderr()).toBe('');
+  process.kill(server.pid, 0);
+});
