@@ -13,7 +13,11 @@ const events: fc.Arbitrary<NewEvent[]> = fc.array(
 );
 
 test('events come out of one text as they went in, whatever their JSON holds', () => {
-  fc.assert(fc.property(events, (given) => expect(unpackEvents(packEvents(given))).toEqual(given)));
+  fc.assert(
+    fc.property(events, (given) => {
+      expect(unpackEvents(packEvents(given))).toEqual(given);
+    }),
+  );
 });
 
 test('no events are no text', () => {
