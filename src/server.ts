@@ -57,7 +57,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const listeners = [hub.onCommitted, dispatcher.onCommitted, sweeper.onCommitted];
   const log = createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal });
   const pool = await createPool({ size, agentModules, onReports: dispatcher.onReports, onLost: dispatcher.onLost });
-  const inProgress = createInProgress();
+  const inProgress = createInProgress(store);
   const tasks = createTasks({ store, log, hub, pool, inProgress, stopping: stop.signal });
   const questions = createQuestions({ store, log, inProgress });
   const streams = createStreams(store, hub, tasks, stop.signal);

@@ -54,7 +54,7 @@ describe('the commands of the README', () => {
       expect(first.stdout.trimEnd().split('\n').at(-1)).toContain('"status":"completed"');
       const [taskId = ''] = first.stdout.split('\n');
       const log = await eventsOf(url, taskId);
-      const received = [...first.stdout.matchAll(/^id: (\S+)\ndata: \{"seq"/gm)].map(([, id]) => id);
+      const received = [...first.stdout.matchAll(/^data: \{"seq".*\nid: (\S+)$/gm)].map(([, id]) => id);
       expect(received).toEqual(log.map(({ id }) => id));
     },
     LIMIT_MS,

@@ -1,17 +1,19 @@
 import type { KeyUse } from '../model/batch.ts';
 import { HoldfastError } from '../model/error.ts';
+import type { StoreReads } from '../store/store.ts';
 
-/** Runs requests so that of those with one Idempotency-Key only one is under way. */
+/** Runs requests so that of those with one new Idempotency-Key only one is under way. */
 export interface InProgress {
-  /** @throws HoldfastError `idempotency_in_progress` while an earlier request with the key is running */
+  /** @throws HoldfastError `idempotency_in_progress` while the first request with the key is running */
   run<T>(owner: string, idempotency: KeyUse | undefined, request: () => Promise<T>): Promise<T>;
 }
 
-export function createInProgress(): InProgress {
+export function createInProgress(store: Pick<StoreReads, 'hasKey'>): InProgress {
   const running = new Set<string>();
   return {
     async run(owner, idempotency, request) {
-      if (idempotency === undefined) return request();
+      // Once the first has left its result, any number may be answered with it at a time.
+      if (idempotency === undefined || store.hasKey(owner, idempotency.key)) return request();
       const id = JSON.stringify([owner, idempotency.key]);
       if (running.has(id)) {
         throw new HoldfastError(

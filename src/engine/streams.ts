@@ -18,7 +18,7 @@ export interface Streams {
 }
 
 /** @param stopping ends all waiting when the server stops */
-export function createStreams(store: Store, hub: Hub, tasks: Tasks, stopping: AbortSignal): Streams {
+export function createStreams(store: Store, hub: Hub, tasks: Pick<Tasks, 'record'>, stopping: AbortSignal): Streams {
   return {
     ofTask: (owner, taskId) => taskSubject(tasks.record(owner, taskId)),
     ofOwner: () => ({ scope: { kind: 'log' }, task: null }),

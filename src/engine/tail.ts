@@ -157,7 +157,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
       close();
       return;
     }
-    if (caughtUp || position.until !== null || position.seq < openedAt) return;
+    if (caughtUp || position.seq < openedAt) return;
     caughtUp = true;
     told = position.seq;
     blocked = !sink.caughtUp(currentCursor()) || blocked;

@@ -1,6 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { z } from 'zod';
 import { cursorGone } from '../engine/pages.ts';
+import { eventFrame } from '../engine/frame.ts';
 import type { Subject } from '../engine/position.ts';
 import type { Streams } from '../engine/streams.ts';
 import type { Tail } from '../engine/tail.ts';
@@ -160,7 +161,7 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
 }
 
 function namedFrame(cursor: string, json: string, type: string): string {
-  return `event: ${type}\nid: ${cursor}\ndata: ${json}\n\n`;
+  return `event: ${type}\n${eventFrame(cursor, json)}`;
 }
 
 function readingOf(c: HttpContext, owner: string): Reading {

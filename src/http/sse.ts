@@ -30,7 +30,7 @@ export const SSE_HEADERS = {
 
 const KEEPALIVE_MS = 15_000;
 const KEEPALIVE = ': hb\n';
-/** A reader that takes nothing for so long is cut off; it resumes. */
+/** A reader that takes nothing for so long is cut off, at the latest when twice the time has passed; it resumes. */
 const STALLED_MS = 10_000;
 const MAX_AGE_MS = 30 * 60_000;
 const MAX_AGE_SPREAD = 0.2;
@@ -96,15 +96,15 @@ export function openSse(outgoing: ServerResponse, callbacks: SseCallbacks): SseC
 }
 
 export function caughtUpBlock(cursor: string): string {
-  return `event: caught-up\nid: ${cursor}\ndata: ${JSON.stringify({ cursor })}\n\n`;
+  return `event: caught-up\ndata: ${JSON.stringify({ cursor })}\nid: ${cursor}\n\n`;
 }
 
 export function resetBlock(reason: ResetReason, asked: string, resumeAfter: string): string {
-  return `event: reset\nid: ${resumeAfter}\ndata: ${JSON.stringify({ reason, asked, resumeAfter })}\n\n`;
+  return `event: reset\ndata: ${JSON.stringify({ reason, asked, resumeAfter })}\nid: ${resumeAfter}\n\n`;
 }
 
 export function endBlock(cursor: string): string {
-  return `event: end\nid: ${cursor}\ndata: {}\n\n`;
+  return `event: end\ndata: {}\nid: ${cursor}\n\n`;
 }
 
 export function byeBlock(reason: ByeReason): string {

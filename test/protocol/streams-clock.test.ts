@@ -13,7 +13,7 @@ import { sendProblem } from '../../src/http/problem.ts';
 import { listen } from '../../src/http/server.ts';
 import { byeBlock, openSse, type SseCallbacks } from '../../src/http/sse.ts';
 import { HoldfastError } from '../../src/model/error.ts';
-import { openPublishedStore } from '../engine/published-store.ts';
+import { allDone, openPublishedStore, turn } from '../engine/published-store.ts';
 import { isNamed, openSseReader } from '../support/sse-reader.ts';
 
 /**
@@ -85,9 +85,9 @@ describe('§5.3 keepalive', () => {
     expect(vi.getTimerCount()).toBe(2);
 
     connection.request.destroy();
-    await vi.waitFor(() => expect(connection.told).toEqual(['close']), { interval: 1 }).catch(() => {});
-    while (connection.told.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (connection.told.length === 0) await turn();
 
+    expect(connection.told).toEqual(['close']);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
@@ -127,7 +127,7 @@ async function serveStreams() {
   const troubles: unknown[] = [];
   const open = createOpenStreams(() => {});
   const operations = eventOperations({
-    streams: createStreams(engine.store, engine.hub, { record }),
+    streams: createStreams(engine.store, engine.hub, { record }, new AbortController().signal),
     open,
     owner: () => 'ann',
     onTrouble: (error) => troubles.push(error),
@@ -152,11 +152,14 @@ describe('§5.3 caught-up of a filtered stream', () => {
     const first = await reader.until(isNamed('caught-up'));
 
     await ann.append(task);
+    await allDone();
     vi.advanceTimersByTime(60_000);
     const second = await reader.until(isNamed('caught-up'));
     await ann.append(task);
+    await allDone();
     vi.advanceTimersByTime(45_000);
     await ann.append(task);
+    await allDone();
     vi.advanceTimersByTime(15_000);
     const third = await reader.until(isNamed('caught-up'));
 

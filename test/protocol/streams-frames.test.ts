@@ -40,7 +40,7 @@ describe('§5.3 a log event', () => {
 
     const frame = reader.text.split('\n\n').find((block) => block.includes('"note.taken"'));
 
-    expect(frame).toMatch(/^id: [a-z0-9]{8}\.\d+\ndata: \{"seq":\d+,"type":"note.taken",.*\}$/);
+    expect(frame).toMatch(/^data: \{"seq":\d+,"type":"note.taken",.*\}\nid: [a-z0-9]{8}\.\d+$/);
     const [event] = logEvents(reader.blocks).filter(({ type }) => type === 'note.taken');
     expect(event).toEqual({
       seq: expect.any(Number),
@@ -161,7 +161,7 @@ describe('§5.3 the first lines of a connection', () => {
     const reader = await client.open(taskId);
     await reader.next();
 
-    expect(reader.text).toMatch(/^: ok\nretry: \d+\nid: [a-z0-9.]+\ndata: \{/);
+    expect(reader.text).toMatch(/^: ok\nretry: \d+\ndata: \{.*\}\nid: [a-z0-9.]+\n\n/);
     reader.close();
   });
 
