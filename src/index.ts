@@ -11,7 +11,7 @@ export type {
   StepOptions,
   TaskHandle,
 } from './model/agent.ts';
-export type { ItemSpec, OptionSpec } from './model/question.ts';
+export type { ItemSpec, OptionSpec } from './model/question-spec.ts';
 export { defineAgent } from './worker/define-agent.ts';
 export type { Server };
 

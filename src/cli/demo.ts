@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Json } from '../model/json.ts';
-import { type QuestionItem, questionSchema } from '../model/question.ts';
+import { questionSchema } from '../model/question.ts';
+import type { QuestionItem } from '../model/question-item.ts';
 import { taskSchema } from '../model/task.ts';
 
 const TOUR_LIMIT_MS = 120_000;

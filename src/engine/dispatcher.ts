@@ -1,5 +1,6 @@
 import type { VerbCall } from '../model/batch.ts';
-import { HoldfastError, type TaskError, taskError } from '../model/error.ts';
+import { HoldfastError } from '../model/error.ts';
+import { type TaskError, taskError } from '../model/task-error.ts';
 import type { Store } from '../store/store.ts';
 import type { Pool, PoolOptions } from '../worker/pool.ts';
 import type { Report } from '../worker/protocol.ts';

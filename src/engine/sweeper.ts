@@ -1,5 +1,5 @@
 import type { VerbCall } from '../model/batch.ts';
-import { taskError } from '../model/error.ts';
+import { taskError } from '../model/task-error.ts';
 import type { DueItem, Store } from '../store/store.ts';
 import type { CommitListener, Log } from './log.ts';
 

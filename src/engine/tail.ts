@@ -9,7 +9,7 @@ import { cursorAt, freshPosition, isExpired, type Position, type Start, type Sub
 
 /** What a tail tells its reader. Every `send` returns false when the reader must first take what it has: then call `resume`. */
 export interface Sink {
-  /** Log events, framed. @param cursor that of the last of them */
+  /** Log events, framed. */
   frames(bytes: Buffer | string): boolean;
   /** All that was on disk when the tail was opened has been sent. */
   caughtUp(cursor: string): boolean;
@@ -157,7 +157,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
       close();
       return;
     }
-    if (caughtUp || position.seq < openedAt) return;
+    if (caughtUp || position.until !== null || position.seq < openedAt) return;
     caughtUp = true;
     told = position.seq;
     blocked = !sink.caughtUp(currentCursor()) || blocked;

@@ -1,7 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { z } from 'zod';
-import { cursorGone } from '../engine/pages.ts';
 import { eventFrame } from '../engine/frame.ts';
+import { cursorGone } from '../engine/pages.ts';
 import type { Subject } from '../engine/position.ts';
 import type { Streams } from '../engine/streams.ts';
 import type { Tail } from '../engine/tail.ts';

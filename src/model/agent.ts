@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Json, JsonObject } from './json.ts';
-import type { Answers, ItemSpec } from './question.ts';
+import type { Answers } from './question.ts';
+import type { ItemSpec } from './question-spec.ts';
 
 /** What an agent's author writes. @see README.md, docs/agents.md */
 export interface AgentDefinition<Input = unknown> {

@@ -1,6 +1,7 @@
 import type { Issue } from './error.ts';
 import { canonicalJson, type Json } from './json.ts';
-import type { Answers, QuestionItem } from './question.ts';
+import type { Answers } from './question.ts';
+import type { QuestionItem } from './question-item.ts';
 
 /**
  * Checks answers against the items' rules. `false`, `0`, `""` and `[]` are answers; `null` and a missing key are

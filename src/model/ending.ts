@@ -1,8 +1,8 @@
-import type { TaskError } from './error.ts';
 import { type NewEvent, newEvent } from './event.ts';
 import type { Json } from './json.ts';
 import type { CancelReason, QuestionRecord } from './question.ts';
 import { moveTask, type TaskRecord } from './task.ts';
+import type { TaskError } from './task-error.ts';
 import { accept, type Decision, type TaskResult } from './verb.ts';
 import type { TimerRecord, View } from './view.ts';
 

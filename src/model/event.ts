@@ -1,7 +1,7 @@
-import type { TaskError } from './error.ts';
 import { type Json, utf8Bytes } from './json.ts';
 import type { CancelReason, Question } from './question.ts';
 import type { Progress } from './task.ts';
+import type { TaskError } from './task-error.ts';
 
 /** A message as the wire shows it. @see docs/protocol.md §7 */
 export interface Message {

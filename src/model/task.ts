@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { TaskError } from './error.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { TaskError } from './task-error.ts';
 
 export const TASK_STATUSES = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { HoldfastError, type Issue, type TaskError, taskError } from '../model/error.ts';
+import { HoldfastError, type Issue } from '../model/error.ts';
 import type { Json } from '../model/json.ts';
+import { type TaskError, taskError } from '../model/task-error.ts';
 import type { CopyCommand } from './copy.ts';
 import { errorMessage } from './error-message.ts';
 import { PooledWorker } from './pooled-worker.ts';

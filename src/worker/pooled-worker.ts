@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
-import { HoldfastError, type Issue, type TaskError, taskError } from '../model/error.ts';
+import { HoldfastError, type Issue } from '../model/error.ts';
 import type { Json } from '../model/json.ts';
+import { type TaskError, taskError } from '../model/task-error.ts';
 import { errorMessage } from './error-message.ts';
 import { HeldCopies } from './held-copies.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';

@@ -1,7 +1,8 @@
-import type { Issue, TaskError } from '../model/error.ts';
+import type { Issue } from '../model/error.ts';
 import type { NewEvent, StepRef } from '../model/event.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { QuestionItem } from '../model/question.ts';
+import type { QuestionItem } from '../model/question-item.ts';
+import type { TaskError } from '../model/task-error.ts';
 import type { ResolvedOutcome } from '../model/verb.ts';
 
 /** What a key came to, told to the copy of the task that asked. */

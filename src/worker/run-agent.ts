@@ -1,6 +1,6 @@
-import { taskError } from '../model/error.ts';
 import { isDeeperThan, type Json, MAX_JSON_DEPTH, utf8Bytes } from '../model/json.ts';
 import { MAX_OUTPUT_BYTES } from '../model/task.ts';
+import { taskError } from '../model/task-error.ts';
 import type { Copy } from './copy.ts';
 import type { Agent } from './define-agent.ts';
 import { errorMessage } from './error-message.ts';

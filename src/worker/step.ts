@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RetryOptions, StepHandle, StepOptions } from '../model/agent.ts';
-import { taskError } from '../model/error.ts';
+import { taskError } from '../model/task-error.ts';
 import type { Copy } from './copy.ts';
 import type { Deferred } from './deferred.ts';
 import { errorMessage } from './error-message.ts';

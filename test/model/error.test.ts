@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { HoldfastError, taskError } from '../../src/model/error.ts';
+import { HoldfastError } from '../../src/model/error.ts';
+import { taskError } from '../../src/model/task-error.ts';
 
 test('carries a code for programs and a message for people', () => {
   const error = new HoldfastError('cursor_gone', 'The cursor was pruned.', { reason: 'expired', resumeAfter: '0' });

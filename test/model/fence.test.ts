@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { VerbCall } from '../../src/model/batch.ts';
-import { taskError } from '../../src/model/error.ts';
 import { heldTask, leaseLost } from '../../src/model/fence.ts';
+import { taskError } from '../../src/model/task-error.ts';
 import { View } from '../../src/model/view.ts';
 import { answer, askArgs, claim, givenRunningTask, givenWaitingTask, lease, TASK } from './given.ts';
 

@@ -1,6 +1,7 @@
 import type { Event } from '../../src/model/event.ts';
 import type { Lease } from '../../src/model/fence.ts';
-import { type ItemSpec, normalizeItems, type QuestionItem } from '../../src/model/question.ts';
+import type { QuestionItem } from '../../src/model/question-item.ts';
+import { type ItemSpec, normalizeItems } from '../../src/model/question-spec.ts';
 import type { AskQuestionArgs } from '../../src/model/verbs/ask-question.ts';
 import type { CreateTaskArgs } from '../../src/model/verbs/create-task.ts';
 import { Table } from './table.ts';

@@ -1,9 +1,9 @@
 import type { VerbCall } from '../../src/model/batch.ts';
-import { taskError } from '../../src/model/error.ts';
 import { newEvent } from '../../src/model/event.ts';
 import type { Lease } from '../../src/model/fence.ts';
-import { normalizeItems } from '../../src/model/question.ts';
+import { normalizeItems } from '../../src/model/question-spec.ts';
 import type { TaskRecord } from '../../src/model/task.ts';
+import { taskError } from '../../src/model/task-error.ts';
 import type { Outcome } from '../../src/model/verb.ts';
 import type { Move, Step } from './moves.ts';
 import type { Table } from './table.ts';

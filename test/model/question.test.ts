@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  type ItemSpec,
-  MAX_ITEMS,
-  normalizeItems,
-  type QuestionRecord,
-  questionSchema,
-  type Resolution,
-  toQuestion,
-} from '../../src/model/question.ts';
+import { type QuestionRecord, questionSchema, type Resolution, toQuestion } from '../../src/model/question.ts';
+import { type ItemSpec, MAX_ITEMS, normalizeItems } from '../../src/model/question-spec.ts';
 import { item, MONTH, QUESTION, TASK } from './given.ts';
 import { NOON } from './table.ts';
 

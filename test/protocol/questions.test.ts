@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ItemSpec, Question } from '../../src/model/question.ts';
+import type { Question } from '../../src/model/question.ts';
+import type { ItemSpec } from '../../src/model/question-spec.ts';
 import { type Api, createApi, expectProblem, type Page, TASK_AGENTS } from '../support/api.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openConnection, prepareFile } from '../../src/store/sqlite/connection.ts';
 import { openSqliteStore, openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -51,6 +51,7 @@ describe('a data directory', () => {
     const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(CHILD), dir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    onTestFinished(() => void child.kill('SIGKILL'));
     const [line] = await once(child.stdout, 'data');
     expect(() => openSqliteStoreInProcess({ dir })).toThrow('in use');
 

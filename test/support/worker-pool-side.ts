@@ -1,4 +1,4 @@
-import type { TaskError } from '../../src/model/error.ts';
+import type { TaskError } from '../../src/model/task-error.ts';
 import { createPool, type Pool, type PoolOptions } from '../../src/worker/pool.ts';
 import type { Report } from '../../src/worker/protocol.ts';
 

@@ -1,7 +1,8 @@
 import { newEvent } from '../event.ts';
 import { heldTask, type Lease, leaseLost } from '../fence.ts';
 import type { JsonObject } from '../json.ts';
-import { type QuestionItem, type QuestionRecord, toQuestion } from '../question.ts';
+import { type QuestionRecord, toQuestion } from '../question.ts';
+import type { QuestionItem } from '../question-item.ts';
 import { accept, type QuestionResult, refuse, type Verb } from '../verb.ts';
 
 export interface AskQuestionArgs extends Lease {

@@ -1,8 +1,8 @@
 import { endTask } from '../ending.ts';
-import type { TaskError } from '../error.ts';
 import type { Lease } from '../fence.ts';
 import { leaseLost } from '../fence.ts';
 import { isTerminal } from '../task.ts';
+import type { TaskError } from '../task-error.ts';
 import { refuse, type TaskResult, type Verb } from '../verb.ts';
 
 export interface FailTaskArgs extends Lease {

@@ -1,7 +1,7 @@
-import type { TaskError } from '../error.ts';
 import { type NewEvent, newEvent, type StepRef } from '../event.ts';
 import { heldTask, type Lease, leaseLost } from '../fence.ts';
 import type { Json } from '../json.ts';
+import type { TaskError } from '../task-error.ts';
 import { accept, type Verb } from '../verb.ts';
 
 export interface SettleStepArgs extends Lease {

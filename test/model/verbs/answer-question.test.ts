@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { normalizeItems, toQuestion } from '../../../src/model/question.ts';
+import { toQuestion } from '../../../src/model/question.ts';
+import { normalizeItems } from '../../../src/model/question-spec.ts';
 import {
   answer,
   cancel,

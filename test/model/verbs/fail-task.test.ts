@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { taskError } from '../../../src/model/error.ts';
+import { taskError } from '../../../src/model/task-error.ts';
 import {
   answer,
   dataOf,

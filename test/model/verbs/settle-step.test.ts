@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { taskError } from '../../../src/model/error.ts';
+import { taskError } from '../../../src/model/task-error.ts';
 import type { SettleStepArgs } from '../../../src/model/verbs/settle-step.ts';
 import { dataOf, givenRunningTask, lease, TASK } from '../given.ts';
 
