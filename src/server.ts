@@ -16,7 +16,7 @@ import { createMetrics } from './http/metrics.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import { listen } from './http/server.ts';
 import type { Store } from './store/store.ts';
-import { createPool } from './worker/pool.ts';
+import { createPool, type PoolOptions } from './worker/pool.ts';
 
 export interface ServerOptions {
   store: Store;
@@ -56,7 +56,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const sweeper = createSweeper(store, retentionMs);
   const listeners = [hub.onCommitted, dispatcher.onCommitted, sweeper.onCommitted];
   const log = createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal });
-  const pool = await createPool({ size, agentModules, onReports: dispatcher.onReports, onLost: dispatcher.onLost });
+  const pool = await createPool({ size, agentModules, onReports: dispatcher.onReports, onLost });
   const inProgress = createInProgress(store);
   const tasks = createTasks({ store, log, hub, pool, inProgress, stopping: stop.signal });
   const questions = createQuestions({ store, log, inProgress });
@@ -64,17 +64,23 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const metrics = createMetrics();
   const open = createOpenStreams((count) => metrics.streamsOpen.set(count));
   const owner = () => OWNER;
+  const onTrouble = (error: unknown) => logger.error({ err: error }, 'a stream could not be read');
   const app = createApp({
     tasks,
     questions,
     agents: createAgents(store),
-    events: eventOperations({ streams, open, owner }),
+    events: eventOperations({ streams, open, owner, onTrouble }),
     owner,
     readiness: () => !stop.signal.aborted && pool.isHealthy(),
     metrics,
     logger,
     version: packageVersion(),
   });
+
+  function onLost(...[copies, error]: Parameters<PoolOptions['onLost']>): void {
+    logger.error({ error, copies: copies.length }, 'a worker was lost');
+    dispatcher.onLost(copies, error);
+  }
 
   /** What cannot be written can no longer be told truly: the process ends, having published nothing of it. */
   function fatal(error: unknown): void {

@@ -17,7 +17,7 @@ export interface EventDependencies {
   open: OpenStreams;
   owner(c: HttpContext): string;
   /** Told why a stream could not be read: its client only learns that it should come back. */
-  onTrouble?: (error: unknown) => void;
+  onTrouble(error: unknown): void;
 }
 
 interface Reading {
@@ -105,7 +105,7 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
         reset: (reason, resumeAfter) => connection.write(resetBlock(reason, asked.text, resumeAfter)),
         end: (cursor) => connection.finish(endBlock(cursor)),
         failed(error) {
-          onTrouble?.(error);
+          onTrouble(error);
           connection.finish(byeBlock('overloaded'));
         },
       },
@@ -121,7 +121,7 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
       return read();
     } catch (error) {
       if (error instanceof HoldfastError) throw error;
-      onTrouble?.(error);
+      onTrouble(error);
       return null;
     }
   }

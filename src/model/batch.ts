@@ -79,7 +79,8 @@ export interface Batch {
   dueAt: number | null;
 }
 
-const KEY_LIFETIME_MS = 24 * 60 * 60_000;
+/** How long a key stands for its request. @see docs/protocol.md §2 */
+export const KEY_LIFETIME_MS = 24 * 60 * 60_000;
 
 /** Everything that the calls must find loaded. */
 export function needsOf(calls: readonly VerbCall[]): Required<Needs> & { keys: string[] } {

@@ -20,7 +20,8 @@ export interface Store extends StoreReads {
    *
    * @throws StoreError `storage_full` when nothing was written for want of space: calling again later may succeed. All
    *   commits asked for before that was known fail with it, so that none overtakes one that failed
-   * @throws StoreError `storage_failed` when nothing was written and nothing can be any more: the process must end
+   * @throws StoreError `storage_failed` when nothing can be written any more, and it is not known whether this was: the
+   *   process must end
    */
   commit<const Calls extends readonly VerbCall[]>(owner: string, calls: Calls): Promise<Committed<Calls>>;
 

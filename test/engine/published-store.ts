@@ -1,7 +1,7 @@
 import { eventFrame } from '../../src/engine/frame.ts';
 import { createHub, type Hub } from '../../src/engine/hub.ts';
 import { createLog, type Log } from '../../src/engine/log.ts';
-import { cursorAt, type Position, type Start, type Subject, startOf, taskSubject } from '../../src/engine/position.ts';
+import { cursorAt, type Start, type Subject, startOf, taskSubject } from '../../src/engine/position.ts';
 import { openTail, type Sink, type Tail, type TailRequest } from '../../src/engine/tail.ts';
 import { parseStartPoint, type StartPoint } from '../../src/model/cursor.ts';
 import { openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
@@ -51,10 +51,6 @@ export function startAt(store: Store, subject: Subject, text: string | null): St
   const point: StartPoint | null = text === null ? null : parseStartPoint(text);
   if (point === null && text !== null) throw new Error(`${text} is no cursor.`);
   return startOf(store, 'ann', subject, point);
-}
-
-export function positionOf(start: Start): Position {
-  return start.position;
 }
 
 /** The frames of a scope between two places, built from the store. */

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { KEY_LIFETIME_MS } from '../../model/batch.ts';
 import type { LogState, StoreReads } from '../store.ts';
 import { createClaimable } from './claimable.ts';
 import { createDue } from './due.ts';
@@ -34,13 +35,12 @@ export function createReads(db: Database, now: () => number): StoreReads {
       const firstSeq = statements.unfinished.get(owner);
       return firstSeq === undefined ? null : firstSeq - 1;
     },
-    hasKey: (owner, key) => statements.key.get(owner, key, now() - KEY_KNOWN_MS) !== undefined,
+    hasKey: (owner, key) => statements.key.get(owner, key, now() - KEY_LIFETIME_MS) !== undefined,
     agents: () => statements.agents.all().map((row) => ({ ...row, inputSchema: JSON.parse(row.inputSchema) })),
   };
 }
 
 /** No longer than `model/batch.ts` honours a key. */
-const KEY_KNOWN_MS = 24 * 60 * 60_000;
 
 const EMPTY_LOG: LogState = { head: 0, prunedSeq: 0, epochs: [] };
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Batch } from '../../model/batch.ts';
+import { type Batch, KEY_LIFETIME_MS } from '../../model/batch.ts';
 import type { Event } from '../../model/event.ts';
 import type { LogRecord, TimerRecord, View } from '../../model/view.ts';
 import { createUnblock } from './lanes.ts';
@@ -10,7 +10,7 @@ import { ALL_ASSIGNED, fromTask, hasTurned, INSERT_TASK, OFTEN_ASSIGNED, taskUpd
 export type Write = (loaded: Loaded, batch: Batch) => void;
 
 /** Longer than `model/batch.ts` honours a key. */
-const KEY_KEPT_MS = 25 * 60 * 60_000;
+const KEY_KEPT_MS = KEY_LIFETIME_MS + 60 * 60_000;
 /** Old keys go a few with each new one, so that no write has many to delete. */
 const KEYS_DROPPED_AT_ONCE = 4;
 
