@@ -21,14 +21,11 @@ export interface Subscription {
 /** The events of a scope after a seq, up to `head`: all of them. */
 export interface Recent {
   head: number;
-  events: readonly RecentEvent[];
+  /** Under which all of them were written. */
+  epoch: string;
+  events: readonly Event[];
   /** All of them as SSE messages; built once for every reader that stands at the same place. */
   frames(): Buffer;
-}
-
-export interface RecentEvent extends Event {
-  /** Under which it was written. */
-  epoch: string;
 }
 
 /** A ring holds at least so many events, if they are small, and is cut when it reaches twice that … */
@@ -47,7 +44,7 @@ interface Topic {
   readers: Set<() => void>;
   /** Every event of the topic after this seq is in `entries`. */
   base: number;
-  entries: RecentEvent[];
+  entries: Event[];
   /** About how much memory the entries hold. */
   bytes: number;
   chunk: { after: number; head: number; bytes: Buffer } | null;
@@ -57,6 +54,8 @@ interface OwnerTopics {
   topics: Map<string, Topic>;
   /** The seq up to which the rings are complete; null before the first publication. */
   head: number | null;
+  /** Under which everything in the rings was written. */
+  epoch: string;
 }
 
 export function createHub(): Hub {
@@ -83,7 +82,7 @@ export function createHub(): Hub {
   }
 
   function topicOf(owner: string, key: string): Topic {
-    const own = owners.get(owner) ?? { topics: new Map(), head: null };
+    const own = owners.get(owner) ?? { topics: new Map(), head: null, epoch: '' };
     owners.set(owner, own);
     const topic = own.topics.get(key) ?? {
       readers: new Set(),
@@ -103,9 +102,9 @@ export function createHub(): Hub {
       topic.readers.add(ring);
       return {
         after(seq) {
-          const head = owners.get(owner)?.head ?? null;
+          const { head = null, epoch = '' } = owners.get(owner) ?? {};
           if (head === null || seq < topic.base || seq > head) return null;
-          return recent(topic, seq, head);
+          return recent(topic, seq, head, epoch);
         },
         close() {
           topic.readers.delete(ring);
@@ -122,15 +121,19 @@ export function createHub(): Hub {
       const last = events.at(-1);
       if (own === undefined || last === undefined) return;
       // A reader is never given a ring with a hole in it: where a publication is missing, all begin anew.
-      if (own.head !== firstSeq - 1) for (const topic of own.topics.values()) restart(topic, firstSeq - 1);
+      const continues = own.head === firstSeq - 1 && own.epoch === epoch;
+      if (!continues) for (const topic of own.topics.values()) restart(topic, firstSeq - 1);
       own.head = last.seq;
+      own.epoch = epoch;
+      let taskId: string | null = null;
+      let topics: Topic[] = [];
       for (const event of events) {
-        for (const key of keysOf(event)) {
-          const topic = own.topics.get(key);
-          if (topic === undefined) continue;
-          push(topic, { ...event, epoch });
-          schedule(topic);
+        if (event.taskId !== taskId) {
+          taskId = event.taskId;
+          topics = keysOf(event).flatMap((key) => own.topics.get(key) ?? []);
+          topics.forEach(schedule);
         }
+        for (const topic of topics) push(topic, event);
       }
     },
   };
@@ -151,7 +154,7 @@ function restart(topic: Topic, base: number): void {
   topic.chunk = null;
 }
 
-function push(topic: Topic, entry: RecentEvent): void {
+function push(topic: Topic, entry: Event): void {
   topic.entries.push(entry);
   topic.bytes += sizeOf(entry);
   if (topic.bytes > RING_BYTES) restart(topic, entry.seq);
@@ -162,22 +165,23 @@ function push(topic: Topic, entry: RecentEvent): void {
   }
 }
 
-function sizeOf({ data }: RecentEvent): number {
+function sizeOf({ data }: Event): number {
   return data.length + ENTRY_BYTES;
 }
 
-function recent(topic: Topic, after: number, head: number): Recent {
+function recent(topic: Topic, after: number, head: number, epoch: string): Recent {
   const { entries } = topic;
   let from = entries.length;
   while (from > 0 && (entries[from - 1]?.seq ?? 0) > after) from--;
   const events = entries.slice(from);
   return {
     head,
+    epoch,
     events,
     frames() {
       if (topic.chunk?.after === after && topic.chunk.head === head) return topic.chunk.bytes;
       let text = '';
-      for (const event of events) text += eventFrame(formatCursor(event.epoch, event.seq), eventJson(event));
+      for (const event of events) text += eventFrame(formatCursor(epoch, event.seq), eventJson(event));
       const bytes = Buffer.from(text);
       topic.chunk = { after, head, bytes };
       return bytes;

@@ -83,7 +83,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
       return;
     }
     const common = passes === null && frame === null && recent.events.length > 0;
-    send(common ? recent.frames() : framed(recent.events, ({ epoch, seq }) => formatCursor(epoch, seq), eventJson));
+    send(common ? recent.frames() : framed(recent.events, ({ seq }) => formatCursor(recent.epoch, seq), eventJson));
     move(recent.events, recent.head);
     settle();
   }

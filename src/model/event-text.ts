@@ -17,8 +17,13 @@ export function unpackEvents(text: string): NewEvent[] {
   const lines = text.split('\n');
   const events: NewEvent[] = [];
   for (let at = 0; at + FIELDS < lines.length; at += FIELDS) {
-    const [taskId = '', type = '', step = '', data = ''] = lines.slice(at, at + FIELDS);
-    events.push({ taskId, type, step: step === '' ? null : step, data });
+    const step = lines[at + 2] ?? '';
+    events.push({
+      taskId: lines[at] ?? '',
+      type: lines[at + 1] ?? '',
+      step: step === '' ? null : step,
+      data: lines[at + 3] ?? '',
+    });
   }
   return events;
 }

@@ -104,6 +104,7 @@ export function agentEventFault(type: string, data: string): string | null {
     return `"${type.slice(0, MAX_TYPE_LENGTH)}" is not an event type: lower case, dotted, at most ${MAX_TYPE_LENGTH} characters.`;
   }
   if (SERVER_PREFIX.test(type)) return `"${type}" is a name that belongs to the server.`;
-  if (utf8Bytes(data) > MAX_EVENT_BYTES) return `An event's data may hold ${MAX_EVENT_BYTES} bytes of JSON.`;
+  if (data.length * MAX_UTF8_BYTES_PER_UNIT > MAX_EVENT_BYTES && utf8Bytes(data) > MAX_EVENT_BYTES) {
+    return `An event's data may hold ${MAX_EVENT_BYTES} bytes of JSON.`;
   return null;
 }

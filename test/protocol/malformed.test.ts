@@ -49,7 +49,20 @@ function expectRefusal(answer: Answer<unknown>, request: string): Problem {
   return expectProblem(answer, answer.status, (answer.body as Problem).code);
 }
 
-const WRONG_VALUES = [null, true, -1, 1.5, '', 'x\0y', '\ud800', [], [[]], {}, { toString: 1 }, 'x'.repeat(70_000)];
+const WRONG_VALUES: unknown[] = [
+  null,
+  true,
+  -1,
+  1.5,
+  '',
+  'x\0y',
+  '\ud800',
+  [],
+  [[]],
+  {},
+  { toString: 1 },
+  'x'.repeat(70_000),
+];
 const FIELDS = [
   'agent',
   'timeoutMs',
@@ -262,9 +275,12 @@ function sendRaw(bytes: string): Promise<string> {
   });
 }
 
-/** Expects that a connection was closed, silently or after responses of which the last is a 4xx problem. */
+/** How Node itself refuses HTTP/1.1 without a Host, before the server hears of it. */
+const REFUSED_BY_NODE = /^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n/;
+
+/** Expects that a connection was closed, silently or after a 4xx, which is a problem unless it is Node's own. */
 function expectRawRefusal(response: string, bytes: string): void {
-  if (response === '') return;
+  if (response === '' || REFUSED_BY_NODE.test(response)) return;
   const request = JSON.stringify(bytes.slice(0, 120));
   const [head = ''] = response.split('\r\n\r\n');
   expect(head, request).toMatch(/^HTTP\/1\.1 4\d\d /);

@@ -116,6 +116,8 @@ test.each([
   const question = await ask(timeoutMs);
   const short = await ask(200);
   await api.ended(short.taskId);
+  // When this is over nothing else falls due, so that the timer is set for the question.
+  await api.run('holder', null, { timeoutMs: 200 });
 
   const { status, askedAt, expiresAt } = await api.question(question.id);
   expect(status).toBe('pending');

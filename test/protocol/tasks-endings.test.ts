@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 /** The error of a task that has failed, after checking that its log and what is read of it say the same. */
-async function failure(task: Task): Promise<{ code: string; message: string; truncated?: true }> {
+async function failure(task: Task): Promise<NonNullable<Task['error']>> {
   expect(task.status).toBe('failed');
   expect(task.output).toBeNull();
   expect(await api.task(task.id)).toEqual(task);

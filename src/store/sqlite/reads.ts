@@ -40,8 +40,6 @@ export function createReads(db: Database, now: () => number): StoreReads {
   };
 }
 
-/** No longer than `model/batch.ts` honours a key. */
-
 const EMPTY_LOG: LogState = { head: 0, prunedSeq: 0, epochs: [] };
 
 function prepare(db: Database) {
