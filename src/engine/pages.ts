@@ -1,6 +1,7 @@
 import { HoldfastError, type ResetReason } from '../model/error.ts';
+import { type Event, eventJson } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
-import type { Store, StoredEvent } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { Hub } from './hub.ts';
 import { cursorAt, freshPosition, isExpired, type Position, type Subject } from './position.ts';
 
@@ -116,8 +117,8 @@ function cursorOf(store: Store, owner: string, position: Position): string {
   return cursorAt(store.log(owner), position);
 }
 
-function withId(cursor: string, event: StoredEvent): string {
-  return `{"id":"${cursor}",${event.json.slice(1)}`;
+function withId(cursor: string, event: Event): string {
+  return `{"id":"${cursor}",${eventJson(event).slice(1)}`;
 }
 
 function nextTick(): Promise<void> {

@@ -1,8 +1,8 @@
 import { formatCursor } from '../model/cursor.ts';
 import type { ResetReason } from '../model/error.ts';
-import { eventJson } from '../model/event.ts';
+import { type Event, eventJson } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
-import type { EventPage, Store, StoredEvent } from '../store/store.ts';
+import type { EventPage, Store } from '../store/store.ts';
 import { eventFrame } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { cursorAt, freshPosition, isExpired, type Position, type Start, type Subject } from './position.ts';
@@ -39,8 +39,6 @@ export interface Tail {
   movedCursor(): string | null;
   close(): void;
 }
-
-type Told = Pick<StoredEvent, 'seq' | 'taskId' | 'type'>;
 
 const PAGE_EVENTS = 200;
 
@@ -83,7 +81,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
       return;
     }
     const common = passes === null && frame === null && recent.events.length > 0;
-    send(common ? recent.frames() : framed(recent.events, ({ seq }) => formatCursor(recent.epoch, seq), eventJson));
+    send(common ? recent.frames() : framed(recent.events, ({ seq }) => formatCursor(recent.epoch, seq)));
     move(recent.events, recent.head);
     settle();
   }
@@ -99,8 +97,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
       return;
     }
     const upTo = until ?? log.head;
-    const cursorOf = ({ seq: at }: StoredEvent) => cursorAt(log, { seq: at, until });
-    send(framed(page.events, cursorOf, ({ json }) => json));
+    send(framed(page.events, ({ seq }) => cursorAt(log, { seq, until })));
     move(page.events, page.scannedTo);
     const more = page.scannedTo < upTo || until !== null;
     if (until !== null && page.scannedTo >= until) position = { seq: page.scannedTo, until: null };
@@ -124,15 +121,11 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     return store.readEvents(owner, { scope: subject.scope, ...range });
   }
 
-  function framed<E extends Told>(
-    events: readonly E[],
-    cursorOf: (event: E) => string,
-    jsonOf: (event: E) => string,
-  ): string {
+  function framed(events: readonly Event[], cursorOf: (event: Event) => string): string {
     const write = frame ?? eventFrame;
     let text = '';
     for (const event of events) {
-      if (passes === null || passes(event.type)) text += write(cursorOf(event), jsonOf(event), event.type);
+      if (passes === null || passes(event.type)) text += write(cursorOf(event), eventJson(event), event.type);
     }
     return text;
   }
@@ -141,7 +134,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     if (bytes.length > 0) blocked = !sink.frames(bytes);
   }
 
-  function move(events: readonly Told[], scannedTo: number): void {
+  function move(events: readonly Event[], scannedTo: number): void {
     told = events.findLast(({ type }) => passes === null || passes(type))?.seq ?? told;
     position = { ...position, seq: scannedTo };
     const { task } = subject;
@@ -208,6 +201,6 @@ function endOf({ task }: Subject): number | null {
   return task !== null && isTerminal(task.status) ? task.lastSeq : null;
 }
 
-function isLast({ type }: Told): boolean {
+function isLast({ type }: Event): boolean {
   return type === 'task.completed' || type === 'task.failed' || type === 'task.cancelled';
 }

@@ -74,7 +74,7 @@ export function newEvent<T extends ServerEventType>(taskId: string, type: T, dat
   return { taskId, type, step: null, data: JSON.stringify(data) };
 }
 
-/** The event as clients see it, on one line. SQL builds the same text when it reads (`store/sqlite/reads.ts`). */
+/** The event as clients see it, on one line. */
 export function eventJson(event: Event): string {
   const at = isoTime(event.at);
   const step = event.step === null ? '' : `,"step":${event.step}`;
@@ -104,7 +104,9 @@ export function agentEventFault(type: string, data: string): string | null {
     return `"${type.slice(0, MAX_TYPE_LENGTH)}" is not an event type: lower case, dotted, at most ${MAX_TYPE_LENGTH} characters.`;
   }
   if (SERVER_PREFIX.test(type)) return `"${type}" is a name that belongs to the server.`;
-  if (data.length * MAX_UTF8_BYTES_PER_UNIT > MAX_EVENT_BYTES && utf8Bytes(data) > MAX_EVENT_BYTES) {
+  // No code unit takes more than three bytes: mostly there is nothing to count.
+  if (data.length * 3 > MAX_EVENT_BYTES && utf8Bytes(data) > MAX_EVENT_BYTES) {
     return `An event's data may hold ${MAX_EVENT_BYTES} bytes of JSON.`;
+  }
   return null;
 }

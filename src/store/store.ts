@@ -1,5 +1,6 @@
 import type { Batch, OutcomesOf, VerbCall } from '../model/batch.ts';
 import type { EpochRow } from '../model/epoch.ts';
+import type { Event } from '../model/event.ts';
 import type { Json } from '../model/json.ts';
 import type { QuestionRecord, QuestionStatus } from '../model/question.ts';
 import type { TaskRecord, TaskStatus } from '../model/task.ts';
@@ -51,7 +52,7 @@ export interface StoreReads {
   /** Where the owner's log stands, for cursors. */
   log(owner: string): LogState;
   /**
-   * The next events of a scope after a place, framed and ready to send.
+   * The next events of a scope after a place.
    *
    * @returns at most {@link EventPage} bounds; `scannedTo` moves on even where nothing passed
    */
@@ -124,19 +125,9 @@ export interface EventQuery {
   limit: number;
 }
 
-/** One event on its way to readers. */
-export interface StoredEvent {
-  seq: number;
-  taskId: string;
-  rootId: string;
-  type: string;
-  /** The event as clients see it, one line of JSON: the text of {@link import('../model/event.ts').eventJson}. */
-  json: string;
-}
-
 /** At most 200 events, about 256 KiB and 5,000 seqs, so that no read holds the thread for long. */
 export interface EventPage {
-  events: StoredEvent[];
+  events: Event[];
   /** Every event of the scope up to here is in this page or before it. */
   scannedTo: number;
 }

@@ -4,6 +4,7 @@ import { createLog, type Log } from '../../src/engine/log.ts';
 import { cursorAt, type Start, type Subject, startOf, taskSubject } from '../../src/engine/position.ts';
 import { openTail, type Sink, type Tail, type TailRequest } from '../../src/engine/tail.ts';
 import { parseStartPoint, type StartPoint } from '../../src/model/cursor.ts';
+import { eventJson } from '../../src/model/event.ts';
 import { openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Owner } from '../support/store-owner.ts';
@@ -59,7 +60,7 @@ export function storedFrames(store: Store, subject: Subject, after: number, upTo
   for (let seq = after; seq < upTo; ) {
     const page = store.readEvents('ann', { scope: subject.scope, after: seq, upTo, unfinishedAt: null, limit: 200 });
     for (const event of page.events) {
-      text += eventFrame(cursorAt(store.log('ann'), { seq: event.seq, until: null }), event.json);
+      text += eventFrame(cursorAt(store.log('ann'), { seq: event.seq, until: null }), eventJson(event));
     }
     seq = page.scannedTo;
   }

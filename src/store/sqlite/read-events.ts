@@ -1,16 +1,13 @@
 import type { Database } from 'better-sqlite3';
-import type { EventPage, EventQuery, Scope, StoredEvent } from '../store.ts';
+import type { Event } from '../../model/event.ts';
+import type { EventPage, EventQuery, Scope } from '../store.ts';
 
 const MAX_ROWS = 200;
+/** Of data. */
 const MAX_BYTES = 256 * 1024;
 const MAX_SEQS = 5_000;
 
-/** The text of `eventJson` in `model/event.ts`, byte for byte. */
-const EVENT_JSON = `'{"seq":' || e.seq || ',"type":"' || e.type || '","taskId":"' || t.id || '","conversationId":null,"at":"'
-  || strftime('%FT%T.', e.at / 1000, 'unixepoch') || substr(1000 + e.at % 1000, 2)
-  || 'Z","data":' || e.data || iif(e.step is null, '', ',"step":' || e.step) || '}'`;
-
-const SELECT = `select e.seq, t.id, t.root_id, e.type, ${EVENT_JSON} from event e join task t on t.key = e.task`;
+const SELECT = `select e.seq, t.id, t.root_id, e.type, e.at, e.step, e.data from event e join task t on t.key = e.task`;
 const RANGE = 'e.seq > @after and e.seq <= @upTo';
 /** A root's newest event is its end, once it has ended. */
 const UNFINISHED = `exists (select 1 from task r where r.key = e.root and (r.finished_at is null or r.last_seq > @unfinishedAt))`;
@@ -32,9 +29,9 @@ interface Parameters {
   limit: number;
 }
 
-type Row = [seq: number, taskId: string, rootId: string, type: string, json: string];
+type Row = [seq: number, taskId: string, rootId: string, type: string, at: number, step: string | null, data: string];
 
-/** Prepares the reading of pages of events, framed by the database itself. */
+/** Prepares the reading of pages of events. */
 export function createReadEvents(db: Database): (owner: string, query: EventQuery) => EventPage {
   const prepare = (where: string) => db.prepare<[Parameters], Row>(`${SELECT} where ${where} ${IN_ORDER}`).raw();
   const prepareBoth = (place: string) => ({ all: prepare(place), unfinished: prepare(`${place} and ${UNFINISHED}`) });
@@ -45,12 +42,12 @@ export function createReadEvents(db: Database): (owner: string, query: EventQuer
     const end = scope.kind === 'root' ? upTo : Math.min(upTo, after + MAX_SEQS);
     const maxRows = Math.min(limit, MAX_ROWS);
     const range = { after, upTo: end, unfinishedAt, limit: maxRows };
-    const events: StoredEvent[] = [];
+    const events: Event[] = [];
     let bytes = 0;
-    for (const [seq, taskId, rootId, type, json] of statement.iterate({ owner, ...ids(scope), ...range })) {
-      bytes += Buffer.byteLength(json);
+    for (const [seq, taskId, rootId, type, at, step, data] of statement.iterate({ owner, ...ids(scope), ...range })) {
+      bytes += Buffer.byteLength(data);
       if (bytes > MAX_BYTES && events.length > 0) return { events, scannedTo: lastSeq(events, after) };
-      events.push({ seq, taskId, rootId, type, json });
+      events.push({ seq, taskId, rootId, type, at, step, data });
     }
     return { events, scannedTo: events.length < maxRows ? Math.max(after, end) : lastSeq(events, after) };
   };
@@ -67,7 +64,7 @@ function ids(scope: Scope): { taskId: string | null; rootId: string | null } {
   }
 }
 
-function lastSeq(events: readonly StoredEvent[], after: number): number {
+function lastSeq(events: readonly Event[], after: number): number {
   return events.at(-1)?.seq ?? after;
 }
 

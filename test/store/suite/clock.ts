@@ -24,7 +24,7 @@ export function testClock(engine: Engine): void {
 
       expect(store.now()).toBe(now);
       expect(task).toMatchObject({ createdAt: now, startedAt: now, deadlineAt: now + 60_000 });
-      expect(ann.read().events[0]?.json).toContain('"at":"2026-11-30T00:00:00.001Z"');
+      expect(ann.read().events[0]).toMatchObject({ at: now });
     });
 
     test('lets an idempotency key go after 24 hours', async () => {
