@@ -1,6 +1,7 @@
 /**
- * Events per second from a worker through the log to one reader, beside the bare insert of the same rows in groups of
- * 250 at the same durability (WAL, synchronous FULL), alternating. `npm run bench:append [-- EVENTS]`
+ * Events per second from the workers, one task in each, through the log to one reader of everything, beside the bare
+ * insert of the same rows in groups of 250 at the same durability (WAL, synchronous FULL), alternating.
+ * `npm run bench:append [-- EVENTS TASKS]`
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,14 +12,16 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { openRaw, startHoldfast } from './support/holdfast.ts';
 import { median } from './support/median.ts';
 
-const EVENTS = Number(process.argv[2] ?? 150_000);
+const [EVENTS = 300_000, TASKS = 2] = process.argv.slice(2).map(Number);
 const ROUNDS = 3;
 const GROUP = 250;
 const TEXT = 'x'.repeat(80);
+const TICK = Buffer.from('"type":"bench.tick"');
+const END = Buffer.from('"type":"task.completed"');
 
 const holdfast = await startHoldfast();
 const rates = { holdfast: [] as number[], raw: [] as number[] };
-await throughHoldfast(EVENTS / 10);
+await throughHoldfast(EVENTS);
 for (let round = 1; round <= ROUNDS; round++) {
   rates.raw.push(insertRaw(EVENTS));
   rates.holdfast.push(await throughHoldfast(EVENTS));
@@ -28,18 +31,27 @@ await holdfast.stop();
 console.log(`append: ${(median(rates.holdfast) / median(rates.raw)).toFixed(2)} of the raw insert`);
 
 async function throughHoldfast(events: number): Promise<number> {
-  const id = await holdfast.create('firehose', { events, text: TEXT });
-  const stream = await openRaw(`${holdfast.url}/v1/tasks/${id}/events`);
-  const mark = Buffer.from('\ndata: ');
+  const stream = await openRaw(`${holdfast.url}/v1/events?after=latest`);
+  const share = Math.ceil(events / TASKS);
+  for (let i = 0; i < TASKS; i++) await holdfast.create('firehose', { events: share, text: TEXT });
   let startedAt = 0;
+  let ended = 0;
   let seen = 0;
   for await (const chunk of stream) {
     if (startedAt === 0) startedAt = performance.now();
-    for (let at = chunk.indexOf(mark); at >= 0; at = chunk.indexOf(mark, at + 1)) seen++;
+    seen += count(chunk, TICK);
+    ended += count(chunk, END);
+    if (ended === TASKS) break;
   }
   // A mark may be cut by the border of two chunks: a few in a thousand.
   if (seen < events * 0.99) throw new Error(`Only ${seen} of ${events} events came.`);
   return Math.round(events / ((performance.now() - startedAt) / 1000));
+}
+
+function count(chunk: Buffer, mark: Buffer): number {
+  let found = 0;
+  for (let at = chunk.indexOf(mark); at >= 0; at = chunk.indexOf(mark, at + mark.length)) found++;
+  return found;
 }
 
 function insertRaw(events: number): number {

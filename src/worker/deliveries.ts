@@ -13,7 +13,7 @@ export class Deliveries {
   readonly #onRest: () => void;
   #queue: Delivery[] = [];
   #now: number;
-  #isTurnDue = false;
+  #turnsDue = 0;
 
   /**
    * @param originAt what {@link now} is before the first delivery
@@ -33,32 +33,34 @@ export class Deliveries {
 
   add(at: number, settle: () => void): void {
     this.#queue.push({ at, settle });
-    this.schedule();
+    // A turn for each: they then run in one go of the event loop, with the agent's microtasks between them.
+    if (this.#turnsDue < this.#queue.length) this.#scheduleTurn();
   }
 
   clear(): void {
     this.#queue = [];
   }
 
-  /** Takes a turn in a macrotask of its own. */
+  /** Makes sure that there will be a turn, in a macrotask of its own. */
   schedule(): void {
-    if (this.#isTurnDue) return;
-    this.#isTurnDue = true;
-    setImmediate(() => {
-      this.#isTurnDue = false;
-      this.#turn();
-    });
+    if (this.#turnsDue === 0) this.#scheduleTurn();
   }
 
-  #turn(): void {
+  #scheduleTurn(): void {
+    this.#turnsDue += 1;
+    setImmediate(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    this.#turnsDue -= 1;
     if (!this.#mayDeliver()) return;
     const next = this.#queue.shift();
     if (next === undefined) {
-      this.#onRest();
+      if (this.#turnsDue === 0) this.#onRest();
       return;
     }
     this.#now = next.at;
     next.settle();
     this.schedule();
-  }
+  };
 }

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Agent } from '../../src/worker/define-agent.ts';
 import type { Command, CopyReport, Report, Told } from '../../src/worker/protocol.ts';
+import { type ReportMessage, unpackReports } from '../../src/worker/report-message.ts';
 import { serve } from '../../src/worker/serve.ts';
 
 export type Numbered = { taskId: string; fence: number; n: number } & CopyReport;
@@ -19,7 +20,8 @@ export class MainSide {
   constructor(agents: readonly Agent[]) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    port1.on('message', (batch: Report[]) => {
+    port1.on('message', (message: ReportMessage) => {
+      const batch = unpackReports(message);
       this.#batches.push(batch);
       for (const report of batch) {
         if (report.kind === 'pong') this.#pongs.add(report.id);
