@@ -36,9 +36,9 @@ const RING_BYTES = 4 * 1024 * 1024;
 const ENTRY_BYTES = 200;
 /** Above so many readers of one topic their wake-ups are gathered for a while, not only for a tick. */
 const CROWD = 50;
-const CROWD_DELAY_MS = 5;
-/** Of the time that waking a crowd takes, so much is left free for everything else. */
-const REST_RATIO = 2;
+const CROWD_DELAY_MS = { least: 5, most: 100 };
+/** After waking a crowd, so many times as long is left to everything else: it takes a fifth of the thread at most. */
+const REST_RATIO = 4;
 
 interface Topic {
   readers: Set<() => void>;
@@ -70,7 +70,10 @@ export function createHub(): Hub {
     const topics = [...rung];
     rung.clear();
     for (const topic of topics) for (const ring of topic.readers) ring();
-    lastFlushMs = performance.now() - startedAt;
+    // Node puts off what the readers write to the end of the turn: only then it is known how long they took.
+    setImmediate(() => {
+      lastFlushMs = performance.now() - startedAt;
+    });
   }
 
   function schedule(topic: Topic): void {
@@ -78,7 +81,7 @@ export function createHub(): Hub {
     if (scheduled) return;
     scheduled = true;
     if (topic.readers.size <= CROWD) setImmediate(flush);
-    else setTimeout(flush, Math.max(CROWD_DELAY_MS, lastFlushMs * REST_RATIO));
+    else setTimeout(flush, Math.min(CROWD_DELAY_MS.most, Math.max(CROWD_DELAY_MS.least, lastFlushMs * REST_RATIO)));
   }
 
   function topicOf(owner: string, key: string): Topic {
