@@ -73,6 +73,23 @@ export function cursorAt(log: LogState, { seq, until }: Position): string {
   return formatCursor(epochAt(log.epochs, until ?? seq), seq, until);
 }
 
+/**
+ * Mints the cursors of a page, whose seqs only rise: the epoch is looked up once for all seqs that share it.
+ *
+ * @param until that of the retelling which the page belongs to; null for a plain one
+ */
+export function pageCursors({ epochs }: LogState, until: number | null): (seq: number) => string {
+  let epoch = until === null ? null : epochAt(epochs, until);
+  let goodBelow = until === null ? 0 : Number.POSITIVE_INFINITY;
+  return (seq) => {
+    if (seq >= goodBelow) {
+      epoch = epochAt(epochs, seq);
+      goodBelow = epochs.find(({ firstSeq }) => firstSeq > seq)?.firstSeq ?? Number.POSITIVE_INFINITY;
+    }
+    return formatCursor(epoch, seq, until);
+  };
+}
+
 function positionOf({ seq, until }: Cursor, task: TaskRecord | null): Position {
   return { seq, until: task !== null || until === null || seq >= until ? null : until };
 }

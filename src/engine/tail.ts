@@ -5,7 +5,15 @@ import { isTerminal } from '../model/task.ts';
 import type { EventPage, Store } from '../store/store.ts';
 import { eventFrame } from './frame.ts';
 import type { Hub } from './hub.ts';
-import { cursorAt, freshPosition, isExpired, type Position, type Start, type Subject } from './position.ts';
+import {
+  cursorAt,
+  freshPosition,
+  isExpired,
+  type Position,
+  pageCursors,
+  type Start,
+  type Subject,
+} from './position.ts';
 
 /** What a tail tells its reader. Every `send` returns false when the reader must first take what it has: then call `resume`. */
 export interface Sink {
@@ -81,7 +89,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
       return;
     }
     const common = passes === null && frame === null && recent.events.length > 0;
-    send(common ? recent.frames() : framed(recent.events, ({ seq }) => formatCursor(recent.epoch, seq)));
+    send(common ? recent.frames() : framed(recent.events, (seq) => formatCursor(recent.epoch, seq)));
     move(recent.events, recent.head);
     settle();
   }
@@ -97,7 +105,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
       return;
     }
     const upTo = until ?? log.head;
-    send(framed(page.events, ({ seq }) => cursorAt(log, { seq, until })));
+    send(framed(page.events, pageCursors(log, until)));
     move(page.events, page.scannedTo);
     const more = page.scannedTo < upTo || until !== null;
     if (until !== null && page.scannedTo >= until) position = { seq: page.scannedTo, until: null };
@@ -121,11 +129,11 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     return store.readEvents(owner, { scope: subject.scope, ...range });
   }
 
-  function framed(events: readonly Event[], cursorOf: (event: Event) => string): string {
+  function framed(events: readonly Event[], cursorOf: (seq: number) => string): string {
     const write = frame ?? eventFrame;
     let text = '';
     for (const event of events) {
-      if (passes === null || passes(event.type)) text += write(cursorOf(event), eventJson(event), event.type);
+      if (passes === null || passes(event.type)) text += write(cursorOf(event.seq), eventJson(event), event.type);
     }
     return text;
   }
