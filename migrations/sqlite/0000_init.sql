@@ -79,7 +79,7 @@ CREATE INDEX `question_of_task` ON `question` (`task`,`status`);--> statement-br
 CREATE INDEX `question_deadline` ON `question` (`expires_at`) WHERE status = 'pending' and expires_at is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `question_id` ON `question` (`log`,`id`);--> statement-breakpoint
 CREATE TABLE `task` (
-	`key` integer PRIMARY KEY NOT NULL,
+	`key` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`log` integer NOT NULL,
 	`id` text NOT NULL,
 	`agent` text NOT NULL,

@@ -39,7 +39,7 @@ export const logEpoch = sqliteTable(
 export const task = sqliteTable(
   'task',
   {
-    key: integer().primaryKey(),
+    key: integer().primaryKey({ autoIncrement: true }),
     log: logReference(),
     id: text().notNull(),
     agent: text().notNull(),
