@@ -12,6 +12,7 @@ import { createSweeper } from './engine/sweeper.ts';
 import { createTasks } from './engine/tasks.ts';
 import { createApp } from './http/app.ts';
 import { eventOperations } from './http/events.ts';
+import type { Readiness } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import { listen } from './http/server.ts';
@@ -71,11 +72,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     agents: createAgents(store),
     events: eventOperations({ streams, open, owner, onTrouble }),
     owner,
-    readiness: () => !stop.signal.aborted && pool.isHealthy(),
+    readiness,
     metrics,
     logger,
     version: packageVersion(),
   });
+
+  function readiness(): Readiness {
+    if (stop.signal.aborted) return 'draining';
+    return pool.isHealthy() ? 'ready' : 'overloaded';
+  }
 
   function onLost(...[copies, error]: Parameters<PoolOptions['onLost']>): void {
     logger.error({ error, copies: copies.length }, 'a worker was lost');

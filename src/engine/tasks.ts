@@ -18,7 +18,7 @@ export interface Tasks {
   /**
    * Puts a task in the queue once its input has been checked by its agent.
    *
-   * @throws HoldfastError `unknown_agent`, `invalid_input`, `overloaded`, `idempotency_mismatch`, `idempotency_in_progress`, `storage_full`
+   * @throws HoldfastError `unknown_agent`, `invalid_input`, `overloaded`, `draining`, `idempotency_mismatch`, `idempotency_in_progress`, `storage_full`
    */
   create(owner: string, request: CreateTaskRequest, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
   /** @throws HoldfastError `not_found` */
@@ -52,7 +52,7 @@ export interface TasksDependencies {
   hub: Hub;
   pool: Pool;
   inProgress: InProgress;
-  /** Ends all waiting when the server stops. */
+  /** When the server stops: waiting ends, and nothing new is taken. */
   stopping: AbortSignal;
 }
 
@@ -93,7 +93,8 @@ export function createTasks({ store, log, hub, pool, inProgress, stopping }: Tas
     get,
     record,
 
-    create(owner, request, idempotency) {
+    async create(owner, request, idempotency) {
+      if (stopping.aborted) throw new HoldfastError('draining', 'The server is stopping and takes no new tasks.');
       return inProgress.run(owner, idempotency, async () => {
         // A request that was done before is answered as it was then, whatever has become of its agent.
         if (idempotency === undefined || !store.hasKey(owner, idempotency.key)) await checkInput(request);

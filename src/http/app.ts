@@ -8,7 +8,7 @@ import { HoldfastError } from '../model/error.ts';
 import { accessLog } from './access-log.ts';
 import { agentOperations } from './agents.ts';
 import { docsOperations } from './docs.ts';
-import { healthOperations } from './health.ts';
+import { healthOperations, type Readiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOperation } from './openapi.ts';
 import { type HttpApp, type HttpEnv, mount, type Operation, type OwnerOf } from './operation.ts';
@@ -24,7 +24,7 @@ export interface AppDependencies {
   events?: readonly Operation[];
   owner: OwnerOf;
   /** Whether requests can be served now: storage open, workers up, not stopping. */
-  readiness: () => boolean;
+  readiness: () => Readiness;
   metrics: Metrics;
   logger: Logger;
   /** Of the server, as the OpenAPI document names it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HoldfastError } from '../model/error.ts';
 import { isDeeperThan, type Json, type JsonObject, MAX_JSON_DEPTH } from '../model/json.ts';
-import { invalid } from './issues.ts';
+import { invalid, plainly } from './issues.ts';
 import type { HttpContext } from './operation.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
@@ -44,7 +44,7 @@ export async function readBody<Schema extends z.ZodType>(
   }
   const bytes = type === undefined ? await readBytes(c, 0, untyped) : await readBytes(c, MAX_BODY_BYTES, tooLarge);
   const json = bytes.length === 0 && !required ? {} : parseJson(bytes);
-  const parsed = schema.safeParse(json);
+  const parsed = schema.safeParse(json, { error: plainly });
   if (!parsed.success) throw invalid('body', parsed.error);
   return { body: parsed.data, json };
 }

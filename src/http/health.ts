@@ -2,8 +2,11 @@ import { HoldfastError } from '../model/error.ts';
 import type { Metrics } from './metrics.ts';
 import { type Operation, sendJson } from './operation.ts';
 
+/** `overloaded` while not all workers are up, `draining` when the server stops. */
+export type Readiness = 'ready' | 'overloaded' | 'draining';
+
 /** What operators and their machines ask. Query strings mean nothing here. @see docs/protocol.md §10 */
-export function healthOperations(readiness: () => boolean, { registry }: Metrics): Operation[] {
+export function healthOperations(readiness: () => Readiness, { registry }: Metrics): Operation[] {
   return [
     {
       id: 'health',
@@ -20,9 +23,11 @@ export function healthOperations(readiness: () => boolean, { registry }: Metrics
       path: '/readyz',
       summary: 'Tells whether the server can serve',
       answers: { 200: { description: 'It can.', schema: { type: 'object' } } },
-      errors: ['overloaded'],
+      errors: ['overloaded', 'draining'],
       handle(c) {
-        if (!readiness()) throw new HoldfastError('overloaded', 'The server starts, stops or has lost what it needs.');
+        const now = readiness();
+        if (now === 'draining') throw new HoldfastError('draining', 'The server is stopping.');
+        if (now === 'overloaded') throw new HoldfastError('overloaded', 'A worker is being replaced.');
         return sendJson(c, { status: 'ready' });
       },
     },

@@ -15,6 +15,10 @@ export function invalid(part: string, error: z.ZodError): HoldfastError {
   return new HoldfastError('invalid_request', `The ${part} is invalid. ${where}${first?.message}`, { errors });
 }
 
+/** What is not there is said in words of JSON, not of JavaScript's `undefined`. */
+export const plainly: z.core.$ZodErrorMap = ({ code, input }) =>
+  code === 'invalid_type' && input === undefined ? 'This is required.' : undefined;
+
 function toIssues(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== 'unrecognized_keys') return [{ path: pointer(issue.path), message: issue.message }];
   return issue.keys.map((key) => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid } from './issues.ts';
+import { invalid, plainly } from './issues.ts';
 import type { HttpContext } from './operation.ts';
 
 /**
@@ -31,7 +31,7 @@ export const waitQuery = z.strictObject({
  * @throws HoldfastError `invalid_request` for what is unknown, repeated or out of bounds; paths name the parameter
  */
 export function readQuery<Schema extends z.ZodType>(c: HttpContext, schema: Schema): z.output<Schema> {
-  const parsed = schema.safeParse(parameters(c.req.url));
+  const parsed = schema.safeParse(parameters(c.req.url), { error: plainly });
   if (!parsed.success) throw invalid('query', parsed.error);
   return parsed.data;
 }

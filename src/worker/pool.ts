@@ -4,7 +4,7 @@ import type { Json } from '../model/json.ts';
 import { type TaskError, taskError } from '../model/task-error.ts';
 import type { CopyCommand } from './copy.ts';
 import { errorMessage } from './error-message.ts';
-import { PooledWorker } from './pooled-worker.ts';
+import { PooledWorker, VALIDATION_TIMEOUT_MS } from './pooled-worker.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';
 
 /** The background workers: threads that run agents' code and hold no database handle. */
@@ -75,6 +75,8 @@ class WorkerPool implements Pool {
   readonly #workers = new Map<number, PooledWorker>();
   /** Starts that came while no thread was up. */
   #unplaced: CopyStart[] = [];
+  /** Who waits for a thread to come up. */
+  readonly #awaiting = new Set<() => void>();
   #isStopped = false;
 
   constructor(options: PoolOptions) {
@@ -104,9 +106,22 @@ class WorkerPool implements Pool {
   }
 
   async validate(agent: string, input: Json): Promise<Issue[] | null> {
-    const worker = this.#freest();
+    const worker = this.#freest() ?? (await this.#nextUp());
     if (worker === null) throw new HoldfastError('overloaded', 'No worker is up to check the input.');
     return worker.validate(agent, input);
+  }
+
+  /** The next thread to come up; null when none does in time. */
+  #nextUp(): Promise<PooledWorker | null> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        this.#awaiting.delete(settle);
+        resolve(this.#freest());
+      };
+      const timer = setTimeout(settle, VALIDATION_TIMEOUT_MS);
+      this.#awaiting.add(settle);
+    });
   }
 
   async stop(): Promise<void> {
@@ -159,6 +174,7 @@ class WorkerPool implements Pool {
           const unplaced = this.#unplaced;
           this.#unplaced = [];
           for (const start of unplaced) this.#place(start);
+          for (const settle of this.#awaiting) settle();
           resolve();
         },
         onReports: (reports) => onReports(index, reports),

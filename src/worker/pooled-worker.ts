@@ -15,7 +15,7 @@ const HEARTBEAT_MS = 1000;
 const MAX_UNANSWERED_WHEN_HEALTHY = 2;
 /** Agents' modules have so long to load. */
 const START_TIMEOUT_MS = 60_000;
-const VALIDATION_TIMEOUT_MS = 2000;
+export const VALIDATION_TIMEOUT_MS = 2000;
 /** A thread that has been asked to stop is ended after this. */
 const STOP_GRACE_MS = 200;
 

@@ -158,7 +158,7 @@ export function createAppDouble(events: Operation[] = []): AppDouble {
       agents: { list: () => [{ name: 'echo', description: 'Says it again.', version: '1', inputSchema: null }] },
       events,
       owner: () => 'local',
-      readiness: () => double.isReady,
+      readiness: () => (double.isReady ? 'ready' : 'overloaded'),
       metrics: createMetrics(),
       logger: pino({}, { write: (line) => logged.push(line) }),
       version: '0.0.0',
