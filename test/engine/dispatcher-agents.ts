@@ -1,0 +1,26 @@
+import { defineAgent } from '../../src/worker/define-agent.ts';
+
+export const asker = defineAgent({
+  name: 'asker',
+  async run(task) {
+    const reply = await task.ask('go', { items: [{ id: 'go', type: 'boolean', prompt: 'Go on?' }] });
+    await task.emit('asker.heard', { status: reply.status });
+    return reply.status;
+  },
+});
+
+export const sleeper = defineAgent({
+  name: 'sleeper',
+  async run(task) {
+    await task.sleep('nap', 60_000);
+    return 'awake';
+  },
+});
+
+export const leaver = defineAgent({
+  name: 'leaver',
+  async run(task) {
+    await task.emit('leaver.leaves');
+    process.exit(0);
+  },
+});
