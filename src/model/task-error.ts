@@ -9,8 +9,7 @@ export type TaskErrorCode =
   | 'timeout'
   | 'worker_exited'
   | 'worker_unresponsive'
-  | 'out_of_memory'
-  | 'limit_exceeded';
+  | 'out_of_memory';
 
 export interface TaskError {
   code: TaskErrorCode;
