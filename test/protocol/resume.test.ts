@@ -129,8 +129,14 @@ describe('A reader that drops and resumes', () => {
     const chain: Chain = [];
     for (let cursor: string | null = null; ; ) {
       const cutAfterBytes = 1 + below(random, 3500);
-      const { blocks, closed } = openSocketReader(`${server.url}${path}`, { cursor, cutAfterBytes });
-      const ending = await closed;
+      const reader = openSocketReader(`${server.url}${path}`, {
+        cursor,
+        cutAfterBytes,
+        // Behind the last one nothing more comes that could be cut.
+        onBlock: (block) => isLast?.(block) && reader.destroy(),
+      });
+      const { blocks } = reader;
+      const ending = await reader.closed;
       const last = isLast === undefined ? -1 : blocks.findIndex(isLast);
       chain.push(last < 0 ? blocks : blocks.slice(0, last + 1));
       if (ending === 'over' || last >= 0) return chain;
