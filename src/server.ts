@@ -6,6 +6,7 @@ import { createDispatcher } from './engine/dispatcher.ts';
 import { createHub } from './engine/hub.ts';
 import { createInProgress } from './engine/in-progress.ts';
 import { createLog } from './engine/log.ts';
+import { failOrphans } from './engine/orphans.ts';
 import { createQuestions } from './engine/questions.ts';
 import { createStreams } from './engine/streams.ts';
 import { createSweeper } from './engine/sweeper.ts';
@@ -54,7 +55,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   const hub = createHub();
   const dispatcher = createDispatcher(store, fatal);
-  const sweeper = createSweeper(store, retentionMs);
+  const sweeper = createSweeper({ store, retentionMs, onFatal: fatal });
   const listeners = [hub.onCommitted, dispatcher.onCommitted, sweeper.onCommitted];
   const log = createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal });
   const pool = await createPool({ size, agentModules, onReports: dispatcher.onReports, onLost });
@@ -80,12 +81,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   function readiness(): Readiness {
     if (stop.signal.aborted) return 'draining';
-    return pool.isHealthy() ? 'ready' : 'overloaded';
+    return pool.isHealthy() && isReadable(store) ? 'ready' : 'overloaded';
   }
 
-  function onLost(...[copies, error]: Parameters<PoolOptions['onLost']>): void {
-    logger.error({ error, copies: copies.length }, 'a worker was lost');
-    dispatcher.onLost(copies, error);
+  function onLost(...[copies, error, cause]: Parameters<PoolOptions['onLost']>): void {
+    logger.error({ code: error.code, err: cause, copies: copies.length }, 'a worker was lost');
+    dispatcher.onLost(copies, error, cause);
   }
 
   /** What cannot be written can no longer be told truly: the process ends, having published nothing of it. */
@@ -96,9 +97,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   try {
     await store.describeAgents(pool.agents);
-    await dispatcher.start(log, pool);
-    sweeper.start(log);
+    await failOrphans(store, log);
     const http = await listen(app, { host, port, logger });
+    dispatcher.start(log, pool);
+    sweeper.start(log);
     return {
       url: http.url,
       async close() {
@@ -107,13 +109,22 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         open.close('drain');
         await Promise.all([http.close(), dispatcher.drain(DRAIN_MS)]);
         await pool.stop();
+        dispatcher.stop();
         await store.close();
       },
     };
   } catch (error) {
-    sweeper.stop();
     await pool.stop();
     throw error;
+  }
+}
+
+function isReadable(store: Store): boolean {
+  try {
+    store.nextDueAt();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -132,7 +132,7 @@ CREATE INDEX `task_lane_queue` ON `task` (`log`,`concurrency_key`,priority desc)
 CREATE INDEX `task_lane_head` ON `task` (`log`,`concurrency_key`) WHERE status = 'queued' and blocked = 0 and concurrency_key is not null;--> statement-breakpoint
 CREATE INDEX `task_lane_busy` ON `task` (`log`,`concurrency_key`) WHERE status = 'running' and concurrency_key is not null;--> statement-breakpoint
 CREATE INDEX `task_deadline` ON `task` (`deadline_at`) WHERE deadline_at is not null;--> statement-breakpoint
-CREATE INDEX `task_begun` ON `task` (`status`) WHERE status in ('running', 'waiting');--> statement-breakpoint
+CREATE INDEX `task_begun` ON `task` (`log`) WHERE finished_at is null and attempt > 0;--> statement-breakpoint
 CREATE INDEX `root_unfinished` ON `task` (`log`,`first_seq`) WHERE parent_id is null and finished_at is null;--> statement-breakpoint
 CREATE INDEX `root_prunable` ON `task` (`finished_at`) WHERE parent_id is null and finished_at is not null and pruned_seq < last_seq;--> statement-breakpoint
 CREATE UNIQUE INDEX `task_id` ON `task` (`log`,`id`);--> statement-breakpoint

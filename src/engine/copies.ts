@@ -1,4 +1,5 @@
 import type { VerbCall } from '../model/batch.ts';
+import { isTerminalEvent } from '../model/event.ts';
 import type { TaskRecord } from '../model/task.ts';
 import type { Outcome } from '../model/verb.ts';
 import type { Committed } from '../store/store.ts';
@@ -16,6 +17,8 @@ export interface Copy {
   untold: Told[];
   /** The questions that it has asked. */
   questionIds: string[];
+  /** Which worker it was last heard of from; null before. */
+  worker: number | null;
 }
 
 /**
@@ -28,16 +31,19 @@ export interface Copies {
   running(): number;
   /** The task of the waiting copy that the call would wake; null when it would wake none. */
   wokenBy(call: VerbCall): string | null;
-  /** Takes in a commit; `reports[i]` is what `calls[i]` was made of, if a worker asked for it. */
-  committed(
-    owner: string,
-    calls: readonly VerbCall[],
-    committed: Committed,
-    reports: readonly (NumberedReport | null)[] | undefined,
-  ): void;
+  /** Takes in a commit. */
+  committed(calls: readonly VerbCall[], committed: Committed): void;
 }
 
-export function createCopies(send: (command: Command) => void): Copies {
+export interface CopiesOptions {
+  send(command: Command): void;
+  /** The report that a call was made of; null where no worker asked for it. */
+  reportOf(call: VerbCall): NumberedReport | null;
+  /** A report was refused though its task is still held: it can go no further. */
+  onStranded(taskId: string): void;
+}
+
+export function createCopies({ send, reportOf, onStranded }: CopiesOptions): Copies {
   const copies = new Map<string, Copy>();
   const askers = new Map<string, string>();
   let waiting = 0;
@@ -54,8 +60,9 @@ export function createCopies(send: (command: Command) => void): Copies {
     const copy = copies.get(taskId);
     if (copy === undefined || copy.fence !== fence) return;
     if (!outcome.ok) {
-      forget(taskId, copy);
       send({ kind: 'drop', taskId, fence, reason: 'lost' });
+      if (outcome.code === 'lease_lost') forget(taskId, copy);
+      else onStranded(taskId);
       return;
     }
     if (report.kind === 'wait') {
@@ -88,7 +95,7 @@ export function createCopies(send: (command: Command) => void): Copies {
       send({ kind: 'adopt', taskId, fence, at, resolutions: untold });
       return;
     }
-    copies.set(taskId, { owner, fence, status: 'running', untold: [], questionIds: [] });
+    copies.set(taskId, { owner, fence, status: 'running', untold: [], questionIds: [], worker: null });
     const seed = { seed: taskId, originAt: createdAt };
     send({ kind: 'start', taskId, fence, agent, attempt, version: version ?? '', input, ...seed });
   }
@@ -116,19 +123,19 @@ export function createCopies(send: (command: Command) => void): Copies {
       return taskId !== undefined && copies.get(taskId)?.status === 'waiting' ? taskId : null;
     },
 
-    committed(_owner, calls, { outcomes, events, resolutions, now }, reports) {
+    committed(calls, { outcomes, events, resolutions, now }) {
       for (const [index, call] of calls.entries()) {
         const outcome = outcomes[index];
         if (outcome === undefined) throw new Error('A commit has an outcome for each of its calls.');
         for (const { taskId, key, outcome: told } of resolutions.filter((each) => each.call === index)) {
           resolve(taskId, { key, outcome: told }, now);
         }
-        const report = reports?.[index];
-        if (report) acknowledge(report, outcome, now);
+        const report = reportOf(call);
+        if (report !== null) acknowledge(report, outcome, now);
         const task = claimedTask(call, outcome);
         if (task !== null) claimed(task, now);
       }
-      for (const { taskId, type } of events) if (isEnd(type)) cut(taskId, type);
+      for (const { taskId, type } of events) if (isTerminalEvent(type)) cut(taskId, type);
     },
   };
 }
@@ -149,8 +156,4 @@ function wokenTask(call: VerbCall, askers: ReadonlyMap<string, string>): string 
 function claimedTask(call: VerbCall, outcome: Outcome<unknown>): TaskRecord | null {
   if (call.verb !== 'claimTask' || !outcome.ok) return null;
   return (outcome.result as { task: TaskRecord }).task;
-}
-
-function isEnd(type: string): boolean {
-  return type === 'task.completed' || type === 'task.failed' || type === 'task.cancelled';
 }

@@ -60,28 +60,14 @@ interface OwnerTopics {
 
 export function createHub(): Hub {
   const owners = new Map<string, OwnerTopics>();
-  const rung = new Set<Topic>();
-  let scheduled = false;
-  let lastFlushMs = 0;
-
-  function flush(): void {
-    scheduled = false;
-    const startedAt = performance.now();
-    const topics = [...rung];
-    rung.clear();
-    for (const topic of topics) for (const ring of topic.readers) ring();
-    // Node puts off what the readers write to the end of the turn: only then it is known how long they took.
-    setImmediate(() => {
-      lastFlushMs = performance.now() - startedAt;
-    });
-  }
+  const few = createRounds((flush) => setImmediate(flush));
+  const crowds = createRounds((flush, lastMs) => {
+    const { least, most } = CROWD_DELAY_MS;
+    setTimeout(flush, Math.min(most, Math.max(least, lastMs * REST_RATIO)));
+  });
 
   function schedule(topic: Topic): void {
-    rung.add(topic);
-    if (scheduled) return;
-    scheduled = true;
-    if (topic.readers.size <= CROWD) setImmediate(flush);
-    else setTimeout(flush, Math.min(CROWD_DELAY_MS.most, Math.max(CROWD_DELAY_MS.least, lastFlushMs * REST_RATIO)));
+    (topic.readers.size <= CROWD ? few : crowds).add(topic);
   }
 
   function topicOf(owner: string, key: string): Topic {
@@ -138,6 +124,34 @@ export function createHub(): Hub {
         }
         for (const topic of topics) push(topic, event);
       }
+    },
+  };
+}
+
+/** Rings the readers of topics in rounds, so that a reader is woken once for all that came since the last. */
+function createRounds(later: (round: () => void, lastMs: number) => void) {
+  const rung = new Set<Topic>();
+  let scheduled = false;
+  let lastMs = 0;
+
+  function round(): void {
+    scheduled = false;
+    const startedAt = performance.now();
+    const topics = [...rung];
+    rung.clear();
+    for (const topic of topics) for (const ring of topic.readers) ring();
+    // Node puts off what the readers write to the end of the turn: only then it is known how long they took.
+    setImmediate(() => {
+      lastMs = performance.now() - startedAt;
+    });
+  }
+
+  return {
+    add(topic: Topic): void {
+      rung.add(topic);
+      if (scheduled) return;
+      scheduled = true;
+      later(round, lastMs);
     },
   };
 }

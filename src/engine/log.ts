@@ -18,10 +18,10 @@ export interface LogOptions {
   /** Calls to be made right behind others, in the same transaction. */
   follow(owner: string, calls: readonly VerbCall[]): VerbCall[];
   /**
-   * Called when the store cannot write any more: the process must end, for what it holds in memory is no longer what is
-   * on disk.
+   * Called when the store cannot write any more, or a listener throws: the process must end, for what it holds in memory
+   * is no longer what is on disk.
    */
-  onFatal(error: StoreError): void;
+  onFatal(error: unknown): void;
 }
 
 export function createLog({ store, listeners, follow, onFatal }: LogOptions): Log {
@@ -29,16 +29,19 @@ export function createLog({ store, listeners, follow, onFatal }: LogOptions): Lo
     async commit(owner, calls) {
       const more = follow(owner, calls);
       const all: readonly VerbCall[] = more.length === 0 ? calls : [...calls, ...more];
-      try {
-        const committed = await store.commit(owner, all);
-        for (const listener of listeners) listener(owner, all, committed);
-        // The caller's outcomes come first, in the order of its calls.
-        return committed as Committed<typeof calls>;
-      } catch (error) {
+      const committed = await store.commit(owner, all).catch((error: unknown): never => {
         if (!(error instanceof StoreError)) throw error;
         if (error.code === 'storage_failed') onFatal(error);
         throw new HoldfastError('storage_full', 'Nothing can be stored at the moment.');
+      });
+      try {
+        for (const listener of listeners) listener(owner, all, committed);
+      } catch (error) {
+        // What is on disk and what is in memory have come apart.
+        onFatal(error);
       }
+      // The caller's outcomes come first, in the order of its calls.
+      return committed as Committed<typeof calls>;
     },
   };
 }

@@ -2,6 +2,7 @@ import { HoldfastError, type ResetReason } from '../model/error.ts';
 import { type Event, eventJson } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
 import type { Store } from '../store/store.ts';
+import { createBell } from './bell.ts';
 import type { Hub } from './hub.ts';
 import { cursorAt, freshPosition, isExpired, type Position, type Subject } from './position.ts';
 
@@ -24,7 +25,8 @@ export interface PageRequest {
   limit: number;
   /** How long to wait for a first event that passes. */
   waitMs: number;
-  signal: AbortSignal;
+  /** Any of them ends the reading and the waiting. */
+  signals: readonly AbortSignal[];
 }
 
 /** What a page holds beside its events takes less than the rest of 1 MiB. */
@@ -41,10 +43,10 @@ export async function readEventsPage(store: Store, hub: Hub, request: PageReques
   const subscription = hub.subscribe(request.owner, request.subject.scope, bell.ring);
   try {
     let page = await collect(store, request);
-    while (page.events.length === 0 && !page.done && !request.signal.aborted) {
+    while (page.events.length === 0 && !page.done && !request.signals.some(({ aborted }) => aborted)) {
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) break;
-      await bell.wait(leftMs, request.signal);
+      await bell.wait(leftMs, request.signals);
       page = await collect(store, { ...request, position: page.position });
     }
     return {
@@ -91,6 +93,7 @@ async function collect(store: Store, request: PageRequest) {
       return { events, position, caughtUp: true, done };
     }
     await nextTick();
+    if (request.signals.some(({ aborted }) => aborted)) return { events, position, caughtUp: false, done: false };
   }
 }
 
@@ -123,31 +126,4 @@ function withId(cursor: string, event: Event): string {
 
 function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Keeps a ring that nobody was waiting for. */
-function createBell() {
-  let rung = false;
-  let wake: (() => void) | null = null;
-  return {
-    ring() {
-      rung = true;
-      wake?.();
-    },
-    wait(ms: number, signal: AbortSignal): Promise<void> {
-      return new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', done);
-          wake = null;
-          rung = false;
-          resolve();
-        };
-        const timer = setTimeout(done, ms);
-        signal.addEventListener('abort', done);
-        wake = done;
-        if (rung) done();
-      });
-    },
-  };
 }

@@ -16,6 +16,12 @@ function toError({ code, message, details }: Refusal, log: LogState): HoldfastEr
   return new HoldfastError(clientCode(code), message, { ...rest, ...wire });
 }
 
+/** For a commit that was refused: null for want of space, which passes; anything else is thrown on. */
+export function unlessFull(error: unknown): null {
+  if (error instanceof HoldfastError && error.code === 'storage_full') return null;
+  throw error;
+}
+
 /** The codes that are for workers and loops mean a bug where they reach a client. */
 function clientCode(code: RefusalCode): ErrorCode {
   return code === 'lease_lost' || code === 'not_claimable' || code === 'not_due' ? 'internal' : code;

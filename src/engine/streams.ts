@@ -14,7 +14,7 @@ export interface Streams {
   startOf(owner: string, subject: Subject, asked: StartPoint | null): Start;
   cursorAt(owner: string, position: Position): string;
   open(request: TailRequest, sink: Sink): Tail;
-  page(request: PageRequest): Promise<EventsPage>;
+  page(request: Omit<PageRequest, 'signals'> & { signal: AbortSignal }): Promise<EventsPage>;
 }
 
 /** @param stopping ends all waiting when the server stops */
@@ -25,9 +25,6 @@ export function createStreams(store: Store, hub: Hub, tasks: Pick<Tasks, 'record
     startOf: (owner, subject, asked) => store.snapshot(() => startOf(store, owner, subject, asked)),
     cursorAt: (owner, position) => cursorAt(store.log(owner), position),
     open: (request, sink) => openTail(store, hub, request, sink),
-    page: (request) => {
-      const signal = AbortSignal.any([request.signal, stopping]);
-      return readEventsPage(store, hub, { ...request, signal });
-    },
+    page: (request) => readEventsPage(store, hub, { ...request, signals: [request.signal, stopping] }),
   };
 }

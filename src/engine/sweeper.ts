@@ -2,6 +2,7 @@ import type { VerbCall } from '../model/batch.ts';
 import { taskError } from '../model/task-error.ts';
 import type { DueItem, Store } from '../store/store.ts';
 import type { CommitListener, Log } from './log.ts';
+import { unlessFull } from './refusal.ts';
 
 /**
  * Makes happen what falls due when nobody writes: questions expire, sleeps end, running time is used up, old events are
@@ -20,36 +21,44 @@ const PRUNE_EVERY_MS = 60_000;
 /** After trouble with the storage. */
 const RETRY_MS = 1000;
 
-/** @param retentionMs events of a tree are kept so long after its end; null keeps them for ever */
-export function createSweeper(store: Store, retentionMs: number | null): Sweeper {
+export interface SweeperOptions {
+  store: Store;
+  /** Events of a tree are kept so long after its end; null keeps them for ever. */
+  retentionMs: number | null;
+  /** Called with what is no want of space: a bug. */
+  onFatal(error: unknown): void;
+}
+
+export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): Sweeper {
   let timer: NodeJS.Timeout | null = null;
   let armedFor = Number.POSITIVE_INFINITY;
   let running: Log | null = null;
+  let ticking = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
 
   async function tick(log: Log): Promise<void> {
-    for (;;) {
+    for (let full = true; full; ) {
       const due = store.due(store.now(), AT_ONCE);
-      for (const item of due) await log.commit(item.owner, [callOf(item)]);
-      if (due.length < AT_ONCE) break;
+      await Promise.all(due.map((item) => log.commit(item.owner, [callOf(item)])));
+      full = due.length === AT_ONCE;
     }
     if (retentionMs !== null && store.now() - prunedAt >= PRUNE_EVERY_MS) await prune(log, retentionMs);
   }
 
   async function prune(log: Log, retention: number): Promise<void> {
     prunedAt = store.now();
-    for (;;) {
+    for (let full = true; full; ) {
       const roots = store.prunable(store.now() - retention, AT_ONCE);
       for (const { owner, taskId } of roots) {
         await log.commit(owner, [{ verb: 'pruneTask', args: { rootId: taskId, retentionMs: retention } }]);
       }
-      if (roots.length < AT_ONCE) return;
+      full = roots.length === AT_ONCE;
     }
   }
 
   /** Sleeps to the nearest deadline, and never so long that a timer would overflow. */
   function arm(at: number): void {
-    if (running === null || at >= armedFor) return;
+    if (running === null || ticking || at >= armedFor) return;
     if (timer !== null) clearTimeout(timer);
     armedFor = at;
     timer = setTimeout(turn, Math.min(PRUNE_EVERY_MS, Math.max(0, at - store.now())));
@@ -57,13 +66,17 @@ export function createSweeper(store: Store, retentionMs: number | null): Sweeper
   }
 
   function turn(): void {
-    const log = running;
-    if (log === null) return;
+    if (running !== null) turnOf(running).catch((error) => running !== null && onFatal(error));
+  }
+
+  /** What falls due during a turn is found at its end, when the next one is armed. */
+  async function turnOf(log: Log): Promise<void> {
     armedFor = Number.POSITIVE_INFINITY;
-    tick(log).then(
-      () => arm(store.nextDueAt() ?? store.now() + PRUNE_EVERY_MS),
-      () => arm(store.now() + RETRY_MS),
-    );
+    ticking = true;
+    const done = await tick(log).then(() => true, unlessFull);
+    ticking = false;
+    const next = done === null ? store.now() + RETRY_MS : (store.nextDueAt() ?? Number.POSITIVE_INFINITY);
+    arm(Math.min(next, store.now() + PRUNE_EVERY_MS));
   }
 
   return {

@@ -1,6 +1,6 @@
 import { formatCursor } from '../model/cursor.ts';
 import type { ResetReason } from '../model/error.ts';
-import { type Event, eventJson } from '../model/event.ts';
+import { type Event, eventJson, isTerminalEvent } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
 import type { EventPage, Store } from '../store/store.ts';
 import { eventFrame } from './frame.ts';
@@ -146,7 +146,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     told = events.findLast(({ type }) => passes === null || passes(type))?.seq ?? told;
     position = { ...position, seq: scannedTo };
     const { task } = subject;
-    const last = events.findLast((event) => event.taskId === task?.id && isLast(event));
+    const last = events.findLast((event) => event.taskId === task?.id && isTerminalEvent(event.type));
     if (task !== null && last !== undefined) endsAt = last.seq;
   }
 
@@ -207,8 +207,4 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
 
 function endOf({ task }: Subject): number | null {
   return task !== null && isTerminal(task.status) ? task.lastSeq : null;
-}
-
-function isLast({ type }: Event): boolean {
-  return type === 'task.completed' || type === 'task.failed' || type === 'task.cancelled';
 }

@@ -3,10 +3,11 @@ import type { KeyUse } from '../model/batch.ts';
 import { HoldfastError } from '../model/error.ts';
 import { formatId } from '../model/id.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { isTerminal, type Task, type TaskRecord, toTask } from '../model/task.ts';
+import { isTerminal, type Task, type TaskRecord, type TaskStatus, toTask } from '../model/task.ts';
 import type { Outcome, TaskResult } from '../model/verb.ts';
 import type { Store, TaskFilter } from '../store/store.ts';
 import type { Pool } from '../worker/pool.ts';
+import { onAbort } from './abort.ts';
 import type { Hub } from './hub.ts';
 import type { InProgress } from './in-progress.ts';
 import type { Log } from './log.ts';
@@ -121,29 +122,31 @@ export function createTasks({ store, log, hub, pool, inProgress, stopping }: Tas
       });
     },
 
-    settled(owner, id, waitMs, requestSignal) {
+    settled(owner, id, waitMs, signal) {
       const task = record(owner, id);
-      const signal = AbortSignal.any([requestSignal, stopping]);
       return new Promise((resolve, reject) => {
-        const isSettled = () => {
-          const { status } = record(owner, id);
-          return isTerminal(status) || status === 'waiting';
-        };
-        const finish = () => {
-          clearTimeout(timer);
-          subscription.close();
-          signal.removeEventListener('abort', finish);
+        /** Whoever calls is spared what the store throws. */
+        const look = (isOver: boolean) => {
           try {
+            if (!isOver && !isSettled(record(owner, id).status)) return;
             resolve(get(owner, id));
           } catch (error) {
             reject(error);
           }
+          clearTimeout(timer);
+          subscription.close();
+          stopListening();
         };
-        const subscription = hub.subscribe(owner, taskSubject(task).scope, () => isSettled() && finish());
-        const timer = setTimeout(finish, waitMs);
-        signal.addEventListener('abort', finish);
-        if (signal.aborted || isSettled()) finish();
+        const subscription = hub.subscribe(owner, taskSubject(task).scope, () => look(false));
+        const timer = setTimeout(look, waitMs, true);
+        const stopListening = onAbort([signal, stopping], () => look(true));
+        look(false);
       });
     },
   };
+}
+
+/** Whether those who wait for a task have waited long enough: it has ended, or it is somebody else's turn. */
+function isSettled(status: TaskStatus): boolean {
+  return isTerminal(status) || status === 'waiting';
 }

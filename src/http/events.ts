@@ -45,9 +45,20 @@ const eventsQuery = z.object({
 export function eventOperations({ streams, open, owner, onTrouble }: EventDependencies): Operation[] {
   /** What is unknown comes before what is malformed. */
   async function serve(c: HttpContext, who: string, subjectOf: () => Subject): Promise<Response> {
-    if (prefersJson(c.req.header('Accept'))) return page(c, subjectOf(), readingOf(c, who));
+    if (prefersJson(c.req.header('Accept'))) return pageOrOverload(c, subjectOf, who);
     c.set('untimed', true);
     return stream(c, orNull(subjectOf), readingOf(c, who));
+  }
+
+  /** A page can say with a status what a stream must not. */
+  async function pageOrOverload(c: HttpContext, subjectOf: () => Subject, who: string): Promise<Response> {
+    try {
+      return await page(c, subjectOf(), readingOf(c, who));
+    } catch (error) {
+      if (error instanceof HoldfastError) throw error;
+      onTrouble(error);
+      throw new HoldfastError('overloaded', 'The events cannot be read at the moment.');
+    }
   }
 
   async function page(c: HttpContext, subject: Subject, reading: Reading): Promise<Response> {
@@ -136,7 +147,7 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
       },
       204: { description: 'Everything, its end included, was told before the cursor.' },
     },
-    errors: ['invalid_request', 'not_found', 'cursor_gone'],
+    errors: ['invalid_request', 'not_found', 'cursor_gone', 'overloaded'],
   } as const;
 
   return [

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CreateTaskRequest, Tasks } from '../engine/tasks.ts';
+import { AGENT_NAME } from '../model/agent-name.ts';
 import { utf8Bytes } from '../model/json.ts';
 import { DEFAULT_TASK_TIMEOUT_MS, isTerminal, TASK_STATUSES, type Task } from '../model/task.ts';
 import { anyJson, anyJsonObject, plainText, readBody } from './body.ts';
@@ -13,7 +14,7 @@ const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_TIMEOUT_MS = 30 * 24 * 60 * 60_000;
 const UNFINISHED = ['queued', 'running', 'waiting'] as const;
 
-const agentName = z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/);
+const agentName = z.string().regex(AGENT_NAME);
 
 const createBody = {
   schema: z.strictObject({

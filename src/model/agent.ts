@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Message } from './event.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Answers } from './question.ts';
 import type { ItemSpec } from './question-spec.ts';
@@ -23,7 +24,8 @@ export interface AgentDefinition<Input = unknown> {
  * A task as its agent sees it. A promise of a method settles once what it stands for is on disk, in the order in which
  * it got there, never before; it rejects only for a bad argument or with a step's own failure.
  *
- * Names hold neither `#` nor `>` and have 1 to 64 characters. A name used again is numbered in the order of the calls.
+ * Names have 1 to 64 characters, but no `#`, `>`, NUL or lone surrogate. A name used again is numbered in the order of
+ * the calls.
  */
 export interface TaskHandle<Input = unknown> {
   readonly id: string;
@@ -32,12 +34,12 @@ export interface TaskHandle<Input = unknown> {
   readonly attempt: number;
   /** The agent's `version` when the task first ran. */
   readonly version: string;
-  /** The conversation that the task belongs to, or null. */
-  readonly conversation: null;
+  /** The conversation that the task belongs to, or null. In this version always null. */
+  readonly conversation: Conversation | null;
   /** Aborts when the task is cancelled, has used up its time, or is lost to this worker. */
   readonly signal: AbortSignal;
 
-  /** Runs `fn` and resolves to what it returns, which must be JSON. */
+  /** Runs `fn` and resolves to what it returns: JSON, at most 1 MiB; `undefined` becomes null. */
   step<T>(name: string, fn: (step: StepHandle) => Promise<T> | T, options?: StepOptions): Promise<T>;
   /**
    * Streams an assistant's message to everyone who watches, and resolves to its whole text. A function runs only when
@@ -68,13 +70,19 @@ export interface TaskHandle<Input = unknown> {
   uuid(name: string): string;
 }
 
+export interface Conversation {
+  readonly id: string;
+  /** Oldest first. */
+  messages(): Promise<Message[]>;
+}
+
 /** What the function of a step is given in place of the task. */
 export interface StepHandle {
   /** The same each time this step runs, in any attempt: for the `Idempotency-Key` of calls to others. */
   readonly idempotencyKey: string;
-  /** Which run of this step it is, from 1. */
+  /** Which attempt of this step it is, from 1. */
   readonly attempt: number;
-  /** Aborts with the task's, and when the step's `timeoutMs` is over. */
+  /** Aborts with the task's, when `timeoutMs` is over, and when the attempt has failed otherwise. */
   readonly signal: AbortSignal;
   emit(type: string, data?: Json): Promise<void>;
   /** Streams a message of its own from inside the step. */
@@ -85,20 +93,26 @@ export interface StepHandle {
 export type SayResult = string | AsyncIterable<string>;
 
 export interface StepOptions {
-  /** Whether and how a failed function runs again. Default: it does not. */
+  /** Whether and how a failed step is attempted again. Default: it is not. */
   retry?: RetryOptions;
-  /** Journals the start first, and throws `StepUncertain` rather than run a second time. */
+  /**
+   * Runs the function at most once. In this version nothing but `retry` ever runs it again, so that all it does is to
+   * refuse that: the two together are a TypeError.
+   */
   once?: boolean;
-  /** How long one run may take; then its signal aborts and it fails. */
+  /** How long one attempt may take; then its signal aborts and it fails. */
   timeoutMs?: number;
-  /** Tells clients that the step is this call of a tool. */
+  /**
+   * Tells clients that the step is this call of a tool. `toolCallId` and `name` have at most 255 characters, `input` at
+   * most 64 KiB of JSON. Clients see an output of up to 64 KiB; of a larger one they are told that it is `truncated`.
+   */
   tool?: { toolCallId: string; name: string; input: Json };
 }
 
 export interface RetryOptions {
-  /** Runs in all, the first included. Default 3. */
+  /** Attempts in all, the first included. Default 3. */
   attempts?: number;
-  /** The longest wait before the second run; it doubles from run to run, with full jitter. Default 500. */
+  /** The longest wait before the second attempt; it doubles from one to the next, with full jitter. Default 500. */
   baseMs?: number;
   /** Default 30,000. */
   maxMs?: number;

@@ -39,7 +39,8 @@ export interface EventData {
   'step.completed': { name: string; attempt: number; ms: number };
   'step.failed': { name: string; attempt: number; error: TaskError; retryInMs: number | null };
   'tool.called': { toolCallId: string; name: string; input: Json };
-  'tool.returned': { toolCallId: string; output: Json } | { toolCallId: string; error: TaskError };
+  /** `truncated`: the output is over 64 KiB, and null here. */
+  'tool.returned': { toolCallId: string; output: Json; truncated?: true } | { toolCallId: string; error: TaskError };
 }
 
 export type ServerEventType = keyof EventData;
@@ -72,6 +73,11 @@ export interface Event extends NewEvent {
 /** Writes one of the server's own events. */
 export function newEvent<T extends ServerEventType>(taskId: string, type: T, data: EventData[T]): NewEvent {
   return { taskId, type, step: null, data: JSON.stringify(data) };
+}
+
+/** Whether a task ends with it. */
+export function isTerminalEvent(type: string): boolean {
+  return type === 'task.completed' || type === 'task.failed' || type === 'task.cancelled';
 }
 
 /** The event as clients see it, on one line. */

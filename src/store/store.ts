@@ -67,7 +67,7 @@ export interface StoreReads {
   nextDueAt(): number | null;
   /** Roots that ended before `before` (epoch ms) and still have events, at most `limit`. */
   prunable(before: number, limit: number): { owner: string; taskId: string }[];
-  /** Unfinished tasks that were running or waiting: at boot, what the last process left behind. */
+  /** Tasks that had begun and are unfinished: at boot, what the last process left behind. */
   orphans(limit: number): { owner: string; taskId: string; fence: number }[];
   agents(): AgentDescription[];
   /** Whether a request with this Idempotency-Key was done; old keys are forgotten. */

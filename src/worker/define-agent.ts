@@ -1,4 +1,5 @@
 import type { AgentDefinition } from '../model/agent.ts';
+import { AGENT_NAME } from '../model/agent-name.ts';
 
 /** Registered, so that agents are known as such whichever copy of this module defined them. */
 const AGENT: unique symbol = Symbol.for('holdfast.agent');
@@ -10,7 +11,6 @@ export type Agent<Input = unknown> = Readonly<AgentDefinition<Input>> & {
   readonly [AGENT]: true;
 };
 
-const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 const MAX_VERSION_LENGTH = 64;
 
 /**
@@ -20,7 +20,7 @@ const MAX_VERSION_LENGTH = 64;
  */
 export function defineAgent<Input = unknown>(definition: AgentDefinition<Input>): Agent<Input> {
   const { name, version = '1', description = '', input, run } = definition;
-  if (typeof name !== 'string' || !NAME.test(name)) {
+  if (typeof name !== 'string' || !AGENT_NAME.test(name)) {
     throw new TypeError(
       `An agent's name is lower-case letters, digits, "-" and "_", at most 64, beginning with a letter; not ${JSON.stringify(name)}.`,
     );

@@ -57,7 +57,7 @@ export function createHandle<Input>(
           key,
           idempotencyKey: idempotencyKey(seed, key),
           says: true,
-          body: async (handle, run) => run.stream(typeof text === 'string' ? text : await text(handle)),
+          body: async (handle, attempt) => attempt.stream(typeof text === 'string' ? text : await text(handle)),
           options: checkStepOptions({}),
         },
         result,

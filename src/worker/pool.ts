@@ -16,8 +16,8 @@ export interface Pool {
   /** True while every thread is up and answers. */
   isHealthy(): boolean;
   /**
-   * Sends a command to the thread that holds the copy; a `start` goes to the one with the most free slots. One for a
-   * copy that is gone is dropped.
+   * Sends a command to the thread that holds the copy; a `start` goes to the one with the most free slots among those
+   * that answer. One for a copy that is gone is dropped.
    */
   send(command: Command): void;
   /**
@@ -41,8 +41,11 @@ export interface PoolOptions {
   /**
    * A thread is gone, and with it these copies, running and waiting; none of them, when it is one that had never come up
    * in the place of another. It is being replaced.
+   *
+   * @param error what the tasks may tell their clients: no word of it comes from an agent's code
+   * @param cause what was thrown, or an error that says what happened: for the logger
    */
-  onLost(copies: { taskId: string; fence: number }[], error: TaskError): void;
+  onLost(copies: { taskId: string; fence: number }[], error: TaskError, cause: unknown): void;
   /** How long a thread may give no sign of life before it is ended. Default 10 s. */
   unresponsiveAfterMs?: number;
   /** How much heap each thread may use, in MiB, before it is ended. Default 1024. */
@@ -134,9 +137,13 @@ class WorkerPool implements Pool {
     return [...this.#workers.values()];
   }
 
+  /** A thread that does not answer is taken only where none does: it may be in a loop that never ends. */
   #freest(): PooledWorker | null {
     const up = this.#all().filter(({ isUp }) => isUp);
-    return up.length === 0 ? null : up.reduce((best, worker) => (worker.freeSlots > best.freeSlots ? worker : best));
+    const answering = up.filter(({ answers }) => answers);
+    const [first, ...others] = answering.length > 0 ? answering : up;
+    if (first === undefined) return null;
+    return others.reduce((best, worker) => (worker.freeSlots > best.freeSlots ? worker : best), first);
   }
 
   #pass(command: CopyCommand): void {
@@ -178,10 +185,10 @@ class WorkerPool implements Pool {
           resolve();
         },
         onReports: (reports) => onReports(index, reports),
-        onGone: (copies, error) => {
+        onGone: (copies, error, cause) => {
           this.#workers.delete(index);
-          if (upSince === null) return reject(new Error(error.message));
-          onLost(copies, error);
+          if (upSince === null) return reject(new Error(errorMessage(cause), { cause }));
+          onLost(copies, error, cause);
           void this.#replace(index, performance.now() - upSince < STABLE_AFTER_MS ? failures + 1 : 0);
         },
       });
@@ -199,7 +206,7 @@ class WorkerPool implements Pool {
     try {
       await this.#hire(index, failures);
     } catch (error) {
-      this.#options.onLost([], taskError('worker_exited', errorMessage(error)));
+      this.#options.onLost([], taskError('worker_exited', 'The worker has not come up.'), error);
       await this.#replace(index, failures + 1);
     }
   }

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { HoldfastError, type Issue } from '../model/error.ts';
 import type { Json } from '../model/json.ts';
 import { type TaskError, taskError } from '../model/task-error.ts';
-import { errorMessage } from './error-message.ts';
+import { type Deferred, defer } from './deferred.ts';
 import { HeldCopies } from './held-copies.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';
 import { type ReportMessage, unpackReports } from './report-message.ts';
@@ -25,8 +25,13 @@ export interface PooledWorkerOptions {
   unresponsiveAfterMs: number;
   onReady(agents: AgentSummary[]): void;
   onReports(reports: Report[]): void;
-  /** Called once, when the thread is gone for whatever reason but {@link PooledWorker.stop}. */
-  onGone(copies: { taskId: string; fence: number }[], error: TaskError): void;
+  /**
+   * Called once, when the thread is gone for whatever reason but {@link PooledWorker.stop}.
+   *
+   * @param error what clients may know: no word of it comes from an agent's code
+   * @param cause what was thrown, or an error that says what happened
+   */
+  onGone(copies: { taskId: string; fence: number }[], error: TaskError, cause: unknown): void;
 }
 
 /** One thread as the main thread sees it: what it holds, whether it lives, and what became of it. */
@@ -35,12 +40,13 @@ export class PooledWorker {
   readonly #thread: Worker;
   readonly #exited: Promise<void>;
   readonly #copies = new HeldCopies();
-  readonly #validations = new Map<number, { resolve(issues: Issue[] | null): void; reject(error: Error): void }>();
+  readonly #validations = new Map<number, Deferred<Issue[] | null>>();
   /** What is sent within one turn goes over in one message. */
   readonly #outbox: Command[] = [];
   #lastId = 0;
   #status: 'starting' | 'up' | 'gone' = 'starting';
-  #error: TaskError | null = null;
+  /** What was thrown in the thread and ends it. */
+  #thrown: { cause: unknown } | null = null;
   /** Until it is up, a limit for that; from then on its heartbeat. */
   #timer: NodeJS.Timeout;
   #unanswered = 0;
@@ -49,14 +55,15 @@ export class PooledWorker {
     this.#options = options;
     this.#thread = spawnThread({ agentModules: options.agentModules }, options.heapMb);
     this.#thread.on('message', (message: ReportMessage) => this.#receive(unpackReports(message)));
-    this.#thread.on('error', (error) => {
-      this.#error = deathOf(error);
+    this.#thread.on('error', (cause) => {
+      this.#thrown = { cause };
     });
     this.#timer = setTimeout(() => this.#kill('The worker has not started in time.'), START_TIMEOUT_MS).unref();
     this.#exited = new Promise((resolve) => {
       this.#thread.once('exit', (code) => {
         resolve();
-        this.#die(this.#error ?? taskError('worker_exited', `The worker exited with code ${code}.`));
+        const { cause } = this.#thrown ?? { cause: new Error(`The worker exited with code ${code}.`) };
+        this.#die(deathOf(cause), cause);
       });
     });
   }
@@ -83,13 +90,18 @@ export class PooledWorker {
     this.#outbox.push(command);
   }
 
-  validate(agent: string, input: Json): Promise<Issue[] | null> {
+  async validate(agent: string, input: Json): Promise<Issue[] | null> {
     const id = ++this.#lastId;
-    return new Promise<Issue[] | null>((resolve, reject) => {
-      setTimeout(() => reject(notValidated()), VALIDATION_TIMEOUT_MS).unref();
-      this.#validations.set(id, { resolve, reject });
-      this.send({ kind: 'validate', id, agent, input });
-    }).finally(() => this.#validations.delete(id));
+    const validation = defer<Issue[] | null>();
+    const timer = setTimeout(() => validation.reject(notValidated()), VALIDATION_TIMEOUT_MS);
+    this.#validations.set(id, validation);
+    this.send({ kind: 'validate', id, agent, input });
+    try {
+      return await validation.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#validations.delete(id);
+    }
   }
 
   /** Ends the thread, gently at first. */
@@ -142,14 +154,14 @@ export class PooledWorker {
   }
 
   #kill(why: string): void {
-    this.#die(taskError('worker_unresponsive', why));
+    this.#die(taskError('worker_unresponsive', why), new Error(why));
     void this.#thread.terminate();
   }
 
-  #die(error: TaskError): void {
+  #die(error: TaskError, cause: unknown): void {
     if (this.#status === 'gone') return;
     this.#leave();
-    this.#options.onGone(this.#copies.unfinished(), error);
+    this.#options.onGone(this.#copies.unfinished(), error, cause);
   }
 
   #leave(): void {
@@ -159,11 +171,12 @@ export class PooledWorker {
   }
 }
 
-function deathOf(error: Error): TaskError {
-  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+/** The tasks that a thread takes with it may be anybody's: they are not told whose code threw what. */
+function deathOf(cause: unknown): TaskError {
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return taskError('out_of_memory', 'The worker has used up its memory.');
   }
-  return taskError('worker_exited', errorMessage(error));
+  return taskError('worker_exited', 'The worker has ended.');
 }
 
 function notValidated(): HoldfastError {

@@ -1,9 +1,15 @@
 import type { Issue } from '../model/error.ts';
-import type { NewEvent, StepRef } from '../model/event.ts';
-import type { Json, JsonObject } from '../model/json.ts';
-import type { QuestionItem } from '../model/question-item.ts';
+import type { Lease } from '../model/fence.ts';
+import type { Json } from '../model/json.ts';
 import type { TaskError } from '../model/task-error.ts';
 import type { ResolvedOutcome } from '../model/verb.ts';
+import type { AppendEventsArgs } from '../model/verbs/append-events.ts';
+import type { AskQuestionArgs } from '../model/verbs/ask-question.ts';
+import type { SettleStepArgs } from '../model/verbs/settle-step.ts';
+import type { StartStepArgs } from '../model/verbs/start-step.ts';
+import type { StartTimerArgs } from '../model/verbs/start-timer.ts';
+import type { WaitTaskArgs } from '../model/verbs/wait-task.ts';
+import type { WithdrawQuestionArgs } from '../model/verbs/withdraw-question.ts';
 
 /** What a key came to, told to the copy of the task that asked. */
 export interface Told {
@@ -57,34 +63,18 @@ export type Report =
 
 /** What a copy of a task reports of itself; each but `wait` becomes one verb. */
 export type CopyReport =
-  | { kind: 'append'; events: NewEvent[] }
-  | {
-      kind: 'startStep';
-      step: StepRef;
-      messageId: string | null;
-      tool: { toolCallId: string; name: string; input: Json } | null;
-    }
-  | {
-      kind: 'settleStep';
-      step: StepRef;
-      ms: number;
-      outcome: { status: 'completed' } | { status: 'failed'; error: TaskError; retryInMs: number | null };
-      message: { id: string; content: string } | null;
-      tool: { toolCallId: string; output: Json } | { toolCallId: string; error: TaskError } | null;
-    }
-  | {
-      kind: 'ask';
-      questionId: string;
-      key: string;
-      items: QuestionItem[];
-      metadata: JsonObject;
-      timeoutMs: number | null;
-    }
-  | { kind: 'sleep'; key: string; ms: number }
-  | { kind: 'withdraw'; key: string }
+  | ReportOf<'append', AppendEventsArgs>
+  | ReportOf<'startStep', StartStepArgs>
+  | ReportOf<'settleStep', SettleStepArgs>
+  | ReportOf<'ask', AskQuestionArgs>
+  | ReportOf<'sleep', StartTimerArgs>
+  | ReportOf<'withdraw', WithdrawQuestionArgs>
   /** At rest with nothing but these keys to wait for. */
-  | { kind: 'wait'; keys: string[] }
+  | ReportOf<'wait', WaitTaskArgs>
   | { kind: 'end'; ending: { status: 'completed'; output: Json } | { status: 'failed'; error: TaskError } };
+
+/** The arguments of a verb but for the copy's claim, which is beside them. */
+type ReportOf<Kind extends string, Args extends Lease> = { kind: Kind } & Omit<Args, keyof Lease>;
 
 /** An agent as its thread found it in the module. */
 export interface AgentSummary {

@@ -21,11 +21,11 @@ function isDuration(ms: unknown): boolean {
 }
 
 /**
- * How long to wait, in ms, after run number `attempt` of a step has failed: at random up to a bound that doubles from
- * run to run, or as long as the server that refused has asked for.
+ * How long to wait, in ms, after this attempt of a step has failed: at random up to a bound that doubles from attempt to
+ * attempt, or as long as the server that refused has asked for. Never throws, whatever the error does when it is read.
  *
- * @returns null when the failure is final: no run is left, the error would come again, or the server asks for more
- *   than `maxMs`
+ * @returns null when the failure is final: no attempt is left, the error would come again, the server asks for more
+ *   than `maxMs`, or the error cannot be read
  */
 export function retryDelay(
   error: unknown,
@@ -33,9 +33,14 @@ export function retryDelay(
   retry: Required<RetryOptions>,
   random = Math.random,
 ): number | null {
-  if (attempt >= retry.attempts || !isRetryable(error)) return null;
-  const asked = askedDelay(error);
-  if (asked !== null) return asked > retry.maxMs ? null : asked;
+  if (attempt >= retry.attempts) return null;
+  try {
+    if (!isRetryable(error)) return null;
+    const asked = askedDelay(error);
+    if (asked !== null) return asked > retry.maxMs ? null : asked;
+  } catch {
+    return null;
+  }
   return Math.round(random() * Math.min(retry.maxMs, retry.baseMs * 2 ** (attempt - 1)));
 }
 
@@ -44,7 +49,7 @@ const NETWORK_CODE =
 const MAX_CAUSES = 8;
 
 /**
- * Whether another run may end better: not for a request that was refused as wrong, nor for a mistake in the code. (A
+ * Whether another attempt may end better: not for a request that was refused as wrong, nor for a mistake in the code. (A
  * `fetch` that found no server throws a TypeError too; its cause tells.)
  */
 export function isRetryable(error: unknown): boolean {

@@ -6,14 +6,32 @@ const LIMIT_MS = 120_000;
 
 afterEach(cleanUp);
 
-async function npmStart() {
+async function npmStart(...flags: string[]) {
   const env = { ...process.env, HOLDFAST_PORT: '0', HOLDFAST_DATA: temporaryDirectory() };
-  const npm = start('npm', ['start'], { env, detached: true });
+  const npm = start('npm', ['start', '--', ...flags], { env, detached: true });
   const [, url = ''] = await npm.printed(/ serves (http:\S+)/);
   return { npm, url };
 }
 
 describe('npm start', () => {
+  test(
+    'serves the agents of a TypeScript module from what is built',
+    async () => {
+      const { npm, url } = await npmStart('--agents', 'examples/party-planner.ts');
+
+      const response = await fetch(`${url}/v1/tasks?wait=30`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ agent: 'party-planner', input: { guests: ['Ada', 'Grace'] } }),
+      });
+      npm.child.kill('SIGTERM');
+
+      expect(await response.json()).toMatchObject({ status: 'waiting', pendingQuestionCount: 1 });
+      expect(await npm.exited).toBe(0);
+    },
+    LIMIT_MS,
+  );
+
   test(
     'ends with 0 at Ctrl-C, which npm passes on once more',
     async () => {

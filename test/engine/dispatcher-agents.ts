@@ -24,3 +24,11 @@ export const leaver = defineAgent({
     process.exit(0);
   },
 });
+
+export const holder = defineAgent({
+  name: 'holder',
+  async run(task) {
+    await task.emit('holder.holds');
+    await new Promise(() => {});
+  },
+});

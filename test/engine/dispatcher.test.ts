@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDispatcher, type Dispatcher } from '../../src/engine/dispatcher.ts';
 import { type CommitListener, createLog, type Log } from '../../src/engine/log.ts';
+import { failOrphans } from '../../src/engine/orphans.ts';
 import { createSweeper, type Sweeper } from '../../src/engine/sweeper.ts';
 import type { TaskStatus } from '../../src/model/task.ts';
 import { openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
@@ -27,7 +28,7 @@ beforeEach(async () => {
     throw error;
   };
   dispatcher = createDispatcher(store, onFatal);
-  sweeper = createSweeper(store, null);
+  sweeper = createSweeper({ store, retentionMs: null, onFatal });
   const keep: CommitListener = (_owner, calls, { outcomes }) => {
     commits.push({
       verbs: calls.map(({ verb }) => verb),
@@ -72,7 +73,7 @@ function types(taskId: string): string[] {
 
 describe('a task that waits in the memory of its worker', () => {
   test('is claimed in the commit of the answer that wakes it', async () => {
-    await dispatcher.start(log, pool);
+    dispatcher.start(log, pool);
     const taskId = await create('asker');
     await reached(taskId, 'waiting');
     const [question] = store.listQuestions('ann', { taskId, limit: 1 });
@@ -93,7 +94,7 @@ describe('a task that waits in the memory of its worker', () => {
   });
 
   test('is woken by its timer, judged by the clock of the store', async () => {
-    await dispatcher.start(log, pool);
+    dispatcher.start(log, pool);
     const taskId = await create('sleeper');
     await reached(taskId, 'waiting');
 
@@ -108,7 +109,7 @@ describe('a task that waits in the memory of its worker', () => {
   });
 
   test('goes on with `expired` when nobody has answered', async () => {
-    await dispatcher.start(log, pool);
+    dispatcher.start(log, pool);
     const taskId = await create('asker');
     await reached(taskId, 'waiting');
 
@@ -120,7 +121,7 @@ describe('a task that waits in the memory of its worker', () => {
   });
 
   test('fails with its worker, and its question is cancelled', async () => {
-    await dispatcher.start(log, pool);
+    dispatcher.start(log, pool);
     const waiting = await create('asker');
     await reached(waiting, 'waiting');
 
@@ -132,24 +133,54 @@ describe('a task that waits in the memory of its worker', () => {
   });
 });
 
-test('what an earlier process left running or waiting fails before anything is claimed, and what is queued runs', async () => {
-  const left = await create('asker');
-  const queued = await create('asker');
-  await store.commit('ann', [{ verb: 'claimTask', args: { taskId: left, version: '1' } }]);
+test('what an earlier process had begun fails, also what had been woken, and what had not been begun runs', async () => {
+  const [running, woken, queued] = [await create('asker'), await create('asker'), await create('asker')];
+  for (const taskId of [running, woken]) {
+    await store.commit('ann', [{ verb: 'claimTask', args: { taskId, version: '1' } }]);
+  }
+  const lease = { taskId: woken, fence: 1 };
+  await store.commit('ann', [
+    { verb: 'startTimer', args: { ...lease, key: 'nap', ms: 0 } },
+    { verb: 'waitTask', args: { ...lease, keys: ['nap'] } },
+    { verb: 'fireTimer', args: { taskId: woken, key: 'nap' } },
+  ]);
+  expect(store.task('ann', woken)?.status).toBe('queued');
 
-  await dispatcher.start(log, pool);
+  await failOrphans(store, log);
+  dispatcher.start(log, pool);
   await reached(queued, 'waiting');
 
-  expect(store.task('ann', left)).toMatchObject({ status: 'failed', error: { code: 'worker_exited' } });
+  for (const taskId of [running, woken]) {
+    expect(store.task('ann', taskId)).toMatchObject({ status: 'failed', error: { code: 'worker_exited' } });
+  }
+});
+
+test('a report that is a bug costs its own task and nobody else', async () => {
+  dispatcher.start(log, pool);
+  const [healthy, broken] = [await create('holder'), await create('holder')];
+  await until(() => types(healthy).includes('holder.holds') && types(broken).includes('holder.holds'));
+  const of = (taskId: string) => ({ taskId, type: 'a.note', step: null, data: '{}' });
+
+  dispatcher.onReports(0, [
+    { taskId: broken, fence: 1, n: 2, kind: 'append', events: [of('task_none')] },
+    { taskId: healthy, fence: 1, n: 2, kind: 'append', events: [of(healthy)] },
+  ]);
+  await reached(broken, 'failed');
+  await until(() => types(healthy).at(-1) === 'a.note');
+
+  expect(store.task('ann', broken)?.error?.code).toBe('agent_error');
+  expect(store.task('ann', healthy)?.status).toBe('running');
 });
 
 test('a drain claims nothing more and ends when nothing runs', async () => {
-  await dispatcher.start(log, pool);
+  dispatcher.start(log, pool);
   const waiting = await create('asker');
   await reached(waiting, 'waiting');
 
   await dispatcher.drain(60_000);
   const late = await create('asker');
+  // A claim would come in the turn after the commit.
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 
   expect(store.task('ann', late)?.status).toBe('queued');
   expect(store.task('ann', waiting)?.status).toBe('waiting');

@@ -6,11 +6,15 @@ class Disk {
   readonly batches: number[][] = [];
   readonly written: number[] = [];
   readonly fatal: unknown[] = [];
+  idle = 0;
   readonly #verdicts: { resolve(refused: number[]): void; reject(error: unknown): void }[] = [];
   readonly inbox = createInbox<number>({
     write: (entries) => {
       this.batches.push(entries);
       return new Promise((resolve, reject) => this.#verdicts.push({ resolve, reject }));
+    },
+    onIdle: () => {
+      this.idle += 1;
     },
     onFatal: (error) => this.fatal.push(error),
   });
@@ -99,4 +103,31 @@ test('tells of what must not happen', async () => {
   await disk.break(0, new Error('a bug'));
 
   expect(disk.fatal).toEqual([new Error('a bug')]);
+});
+
+test('is idle when all is written, not while something waits to be written again', async () => {
+  const disk = new Disk();
+  disk.inbox.put([1]);
+  await disk.refuse(0);
+  expect(disk.idle).toBe(0);
+
+  await vi.advanceTimersByTimeAsync(1000);
+  await disk.store(1);
+
+  expect(disk.idle).toBe(1);
+});
+
+test('writes nothing more once it is stopped, and takes no failure for a fatal one', async () => {
+  const disk = new Disk();
+  disk.inbox.put([1]);
+  disk.inbox.put([2]);
+  await disk.refuse(0);
+
+  disk.inbox.stop();
+  await disk.break(1, new Error('The store is closed.'));
+  disk.inbox.put([3]);
+  await vi.advanceTimersByTimeAsync(5000);
+
+  expect(disk.batches).toHaveLength(2);
+  expect(disk.fatal).toEqual([]);
 });

@@ -21,7 +21,7 @@ function read(given: Partial<PageRequest> & { subject?: Subject } = {}, { store,
     passes: () => true,
     limit: 1000,
     waitMs: 0,
-    signal: new AbortController().signal,
+    signals: [new AbortController().signal],
     ...given,
   });
 }
@@ -63,7 +63,7 @@ describe('waiting for a page', () => {
     const { ann, hub } = engine;
     await ann.start();
     const abort = new AbortController();
-    const waiting = read({ position: { seq: 2, until: null }, waitMs: LONG_MS, signal: abort.signal });
+    const waiting = read({ position: { seq: 2, until: null }, waitMs: LONG_MS, signals: [abort.signal] });
     await turn();
 
     abort.abort();
@@ -78,7 +78,7 @@ describe('waiting for a page', () => {
   test('does not begin where its client is gone already', async () => {
     await engine.ann.start();
 
-    const page = await read({ position: { seq: 2, until: null }, waitMs: LONG_MS, signal: AbortSignal.abort() });
+    const page = await read({ position: { seq: 2, until: null }, waitMs: LONG_MS, signals: [AbortSignal.abort()] });
 
     expect(page.events).toEqual([]);
   });

@@ -6,6 +6,10 @@ import { LOG, openPublishedStore, openReader, type PublishedStore, startAt, subj
 
 const DAY_MS = 24 * 60 * 60_000;
 
+function onFatal(error: unknown): never {
+  throw error;
+}
+
 /** docs/protocol.md §5.3, pruning: a mark a stream, by a clock that only the test moves. */
 describe('§5.3 pruning', () => {
   let now: number;
@@ -15,7 +19,7 @@ describe('§5.3 pruning', () => {
   beforeEach(() => {
     now = Date.UTC(2026, 10, 30);
     engine = openPublishedStore({ now: () => now });
-    sweeper = createSweeper(engine.store, 30 * DAY_MS);
+    sweeper = createSweeper({ store: engine.store, retentionMs: 30 * DAY_MS, onFatal });
     epoch = engine.store.epoch;
   });
   afterEach(() => engine.store.close());
@@ -135,7 +139,7 @@ describe('§5.3 pruning', () => {
   });
 
   test('keeps everything where no retention is set', async () => {
-    const keeping = createSweeper(engine.store, null);
+    const keeping = createSweeper({ store: engine.store, retentionMs: null, onFatal });
     await startFinished();
     now += 36_500 * DAY_MS;
 

@@ -314,7 +314,7 @@ describe('§8 task.* and question.*', () => {
     expect(dataOf('question.asked')).toEqual([{ question: one }, { question: two }]);
     expect(dataOf('task.waiting')[0]).toEqual({
       questionIds: [one?.id, two?.id],
-      until: expect.any(String),
+      until: TIME,
       for: ['people'],
     });
     expect(dataOf('question.answered')).toEqual([{ questionId: one?.id, answers: { a: 'yes' }, resolvedBy: 'local' }]);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seededRandom } from '../../src/worker/seeded.ts';
 import { type Api, createApi, seqOf } from '../support/api.ts';
@@ -7,32 +8,37 @@ import { readUntilGone, resume } from '../support/reader-crowd.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { newDirectory } from '../support/store-directory.ts';
 import { expectStored, wholeLog } from '../support/stored-check.ts';
+import { heardIn } from './flood-agents.ts';
 
 const EVERYTHING = '/v1/events';
+const AGENTS = ['test/protocol/load-agents.ts', 'test/protocol/flood-agents.ts'];
 const ENDLESS = 1_000_000;
 
 /** docs/protocol.md §5.3: every event after the cursor, each once, none before it is on disk. */
 describe('kill -9 under load', () => {
   const dataDir = newDirectory();
+  const files = newDirectory();
   let server: ServerProcess;
   let api: Api;
 
   async function start(): Promise<void> {
-    server = await startServerProcess({ dataDir, agents: ['test/protocol/load-agents.ts'] });
+    server = await startServerProcess({ dataDir, agents: AGENTS });
     api = createApi(server.url);
   }
 
   beforeAll(start);
-  afterAll(async () => {
-    expect(await server.stop()).toBe(0);
-  });
+  afterAll(() => server.kill());
 
   test.each([1, 2, 3, 4, 5])(
-    'loses nothing that a reader was told, and each reader resumes with exactly the rest (seed %i)',
+    'loses nothing that a reader or the agent was told, and each reader resumes with exactly the rest (seed %i)',
     async (seed) => {
       const before = (await readLog(api, EVERYTHING)).at(-1)?.id ?? '0';
       const pulse = await api.createTask({ agent: 'ticker', input: { count: ENDLESS, everyMs: 1 } });
-      const flood = await api.createTask({ agent: 'ticker', input: { count: ENDLESS, padBytes: 100 } });
+      const file = join(files, `heard-${seed}`);
+      const flood = await api.createTask({
+        agent: 'flooder',
+        input: { file, count: ENDLESS, burst: 300, padBytes: 100 },
+      });
       const tasks = [pulse.id, flood.id];
       const paths = [...tasks, ...tasks].map((id) => `/v1/tasks/${id}/events`);
       const starts = [...paths, EVERYTHING].map((path) => ({ path, cursor: null }));
@@ -51,6 +57,10 @@ describe('kill -9 under load', () => {
         await wholeLog(server.url),
       );
       const log = await readLog(api, EVERYTHING);
+      const stored = log.filter(({ taskId, type }) => taskId === flood.id && type === 'flood.tick');
+      const heard = heardIn(file);
+      expect(stored.map(({ data }) => `${data.n}`).slice(0, heard.length)).toEqual(heard);
+      expect(heard.length).toBeGreaterThan(0);
       for (const id of tasks) {
         const task = await api.task(id);
         expect(task.error?.code).toBe('worker_exited');

@@ -5,6 +5,7 @@ import type { Report } from '../../src/worker/protocol.ts';
 export interface Loss {
   copies: { taskId: string; fence: number }[];
   error: TaskError;
+  cause: unknown;
 }
 
 /** A pool whose reports and losses are kept, to be waited for. Nothing is acknowledged by itself. */
@@ -22,8 +23,8 @@ export class PoolSide {
         side.reports.push(...reports.map((report) => ({ worker, report })));
         side.#wake();
       },
-      onLost: (copies, error) => {
-        side.losses.push({ copies, error });
+      onLost: (copies, error, cause) => {
+        side.losses.push({ copies, error, cause });
         side.#wake();
       },
       ...options,

@@ -15,16 +15,23 @@ async function run(code: (task: TaskHandle) => unknown): Promise<void> {
 /** What a JavaScript author may pass where the types would not let one. */
 const wrong = (text: string) => JSON.parse(text);
 
+const tool = ({ id = 'c', input = '' }) => ({ toolCallId: id, name: 't', input });
+
 const REFUSED: [string, (task: TaskHandle) => Promise<unknown>][] = [
   ['a name with #', (task) => task.step('a#2', () => 1)],
   ['a name with >', (task) => task.ask('a>', QUESTION)],
+  ['a name with NUL', (task) => task.ask('a\0', QUESTION)],
+  ['a name with half a surrogate pair', (task) => task.sleep('a\ud83d', 1)],
   ['an empty name', (task) => task.sleep('', 1)],
   ['a name of 65 characters', (task) => task.say('x'.repeat(65), 'a')],
   ['a name that is no string', (task) => task.sleep(wrong('1'), 1)],
   ['a step without a function', (task) => task.step('x', wrong('1'))],
   ['a step without time', (task) => task.step('x', () => 1, { timeoutMs: 0 })],
-  ['a step without runs', (task) => task.step('x', () => 1, { retry: { attempts: 0 } })],
+  ['a step without attempts', (task) => task.step('x', () => 1, { retry: { attempts: 0 } })],
+  ['a step that runs once and is retried', (task) => task.step('x', () => 1, { once: true, retry: {} })],
   ['a tool without an id', (task) => task.step('x', () => 1, { tool: wrong('{"name":"t"}') })],
+  ['a tool with an id of 256 characters', (task) => task.step('x', () => 1, { tool: tool({ id: 'x'.repeat(256) }) })],
+  ["a tool's input over 64 KiB", (task) => task.step('x', () => 1, { tool: tool({ input: 'x'.repeat(64 * 1024) }) })],
   ['a message that is a number', (task) => task.say('x', wrong('1'))],
   ['a sleep of less than nothing', (task) => task.sleep('x', -1)],
   ['a sleep of more than a year', (task) => task.sleep('x', 366 * 24 * 3600_000)],
@@ -84,6 +91,19 @@ describe('the handle', () => {
         },
       ],
     });
+  });
+
+  test('takes a name with whole surrogate pairs', async () => {
+    await run((task) => task.step('🚀', () => 1));
+
+    expect(await main.next('startStep')).toMatchObject({ step: { name: '🚀' } });
+  });
+
+  test('says why a step that runs once cannot be retried', async () => {
+    await run((task) => task.step('x', () => 1, { once: true, retry: { attempts: 2 } }));
+
+    const message = 'A step with `once` runs at most once, so that it takes no `retry`.';
+    expect(await main.next('end')).toMatchObject({ ending: { error: { message } } });
   });
 
   test('lets a question stay open for ever', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SLOTS_PER_WORKER } from '../../src/worker/pooled-worker.ts';
 import { PoolSide } from '../support/worker-pool-side.ts';
 
@@ -55,6 +55,17 @@ describe('a pool', () => {
     expect(await side.pool.validate('neighbour', 1)).toMatchObject([{ path: '' }]);
   });
 
+  test('leaves no timer behind when it has validated', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await side.pool.validate('neighbour', {});
+
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('is overloaded when a validation takes too long', async () => {
     await expect(side.pool.validate('slow-schema', 'x')).rejects.toMatchObject({ code: 'overloaded' });
   });
@@ -84,7 +95,7 @@ async function loseThread(side: PoolSide, agent: string) {
   side.pool.send({ kind: 'drop', taskId: 'task_after', fence: 1, reason: 'lost' });
   expect(side.pool.freeSlots()).toBe(SLOTS_PER_WORKER);
   expect(side.losses).toEqual([]);
-  return loss.error;
+  return loss;
 }
 
 describe('a thread that ends', () => {
@@ -95,23 +106,55 @@ describe('a thread that ends', () => {
   afterAll(() => side.pool.stop());
 
   test.each([
-    ['exits-well', 'worker_exited', 'The worker exited with code 0.'],
-    ['exits-badly', 'worker_exited', 'The worker exited with code 1.'],
-    ['throws-in-timer', 'worker_exited', 'boom'],
-    ['rejects-unheard', 'worker_exited', 'nobody listens'],
-    ['fills-heap', 'out_of_memory', 'The worker has used up its memory.'],
-  ])('by an agent that %s loses its copies, running and waiting, and is replaced', async (agent, code, message) => {
-    expect(await loseThread(side, agent)).toEqual({ code, message });
-  });
+    ['exits-well', 'worker_exited', 'The worker has ended.', 'The worker exited with code 0.'],
+    ['exits-badly', 'worker_exited', 'The worker has ended.', 'The worker exited with code 1.'],
+    ['throws-in-timer', 'worker_exited', 'The worker has ended.', 'boom'],
+    ['rejects-unheard', 'worker_exited', 'The worker has ended.', 'nobody listens'],
+    ['throws-nothing', 'worker_exited', 'The worker has ended.', undefined],
+    ['fills-heap', 'out_of_memory', 'The worker has used up its memory.', expect.stringMatching(/memory/)],
+  ])(
+    'by an agent that %s loses its copies, running and waiting, and is replaced, and only the cause tells what was thrown',
+    async (agent, code, message, thrown) => {
+      const { error, cause } = await loseThread(side, agent);
+
+      expect(error).toEqual({ code, message });
+      expect(cause instanceof Error ? cause.message : cause).toEqual(thrown);
+    },
+  );
 });
 
 describe('a thread that does not answer', () => {
   test('is ended, loses its copies, running and waiting, and is replaced', async () => {
     const side = await PoolSide.start({ agentModules: [CULPRITS], unresponsiveAfterMs: 1000 });
 
-    const error = await loseThread(side, 'loops');
+    const { error } = await loseThread(side, 'loops');
 
     expect(error).toEqual({ code: 'worker_unresponsive', message: 'The worker has not answered for 1000 ms.' });
+    await side.pool.stop();
+  });
+
+  test('gets no new task while another one answers, though it has more free slots', async () => {
+    const side = await PoolSide.start({ agentModules: [CULPRITS], size: 2 });
+    side.begin('task_loop', 'loops');
+    side.begin('task_1', 'neighbour');
+    const { worker } = await side.report('task_1', 'append');
+    await side.until(() => !side.pool.isHealthy());
+
+    for (const taskId of ['task_2', 'task_3', 'task_4']) side.begin(taskId, 'neighbour');
+
+    for (const taskId of ['task_2', 'task_3', 'task_4'])
+      expect((await side.report(taskId, 'append')).worker).toBe(worker);
+    await side.pool.stop();
+  });
+
+  test('gets a new task where no other is up', async () => {
+    const side = await PoolSide.start({ agentModules: [CULPRITS], unresponsiveAfterMs: 4000 });
+    side.begin('task_loop', 'loops');
+    await side.until(() => !side.pool.isHealthy());
+
+    side.begin('task_1', 'neighbour');
+
+    expect((await side.loss()).copies.map(({ taskId }) => taskId)).toEqual(['task_loop', 'task_1']);
     await side.pool.stop();
   });
 });

@@ -4,11 +4,15 @@ import { isRetryable, parseRetryAfter, retryDelay, withRetryDefaults } from '../
 const RETRY = withRetryDefaults({ attempts: 10 });
 const highest = () => 1;
 
+function hostile(): never {
+  throw new Error('hostile');
+}
+
 function withFields(fields: object): Error {
   return Object.assign(new Error('refused'), fields);
 }
 
-describe('the delay before the next run', () => {
+describe('the delay before the next attempt', () => {
   test('doubles up to its bound', () => {
     const delays = [1, 2, 3, 7, 8].map((attempt) => retryDelay(new Error('x'), attempt, RETRY, highest));
 
@@ -20,7 +24,7 @@ describe('the delay before the next run', () => {
     expect(retryDelay(new Error('x'), 3, RETRY, () => 0.5)).toBe(1000);
   });
 
-  test('is none after the last run', () => {
+  test('is none after the last attempt', () => {
     expect(retryDelay(new Error('x'), 9, RETRY, highest)).not.toBeNull();
     expect(retryDelay(new Error('x'), 10, RETRY, highest)).toBeNull();
   });
@@ -32,6 +36,17 @@ describe('the delay before the next run', () => {
     ['its response', { response: { headers: new Headers({ 'retry-after': '2' }) } }, 2000],
   ])('is what the server asks for in %s', (_, fields, ms) => {
     expect(retryDelay(withFields({ status: 429, ...fields }), 1, RETRY, highest)).toBe(ms);
+  });
+
+  test.each([
+    ['a field of it throws', Object.defineProperty(new Error('x'), 'status', { get: hostile })],
+    [
+      'its headers throw',
+      withFields({ headers: Object.defineProperty({}, 'retry-after', { get: hostile, enumerable: true }) }),
+    ],
+    ['its kind cannot be told', new Proxy(new Error('x'), { getPrototypeOf: hostile })],
+  ])('is none when %s', (_, error) => {
+    expect(retryDelay(error, 1, RETRY, highest)).toBeNull();
   });
 
   test('is none when the server asks for more than maxMs', () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { StepHandle, TaskHandle } from '../../src/model/agent.ts';
 import { defer } from '../../src/worker/deferred.ts';
 import { defineAgent } from '../../src/worker/define-agent.ts';
+import { MAX_VALUE_BYTES } from '../../src/worker/step-attempt.ts';
 import { MainSide } from '../support/worker-main-side.ts';
 
 let main: MainSide;
@@ -103,6 +104,37 @@ describe('a step', () => {
     expect(await main.commit('settleStep')).toMatchObject({ tool: { toolCallId: 'c1', output: 3 } });
   });
 
+  test('has a larger value than it tells of as the output of a tool', async () => {
+    const tool = { toolCallId: 'c1', name: 'fetch', input: null };
+    const fits = 'x'.repeat(64 * 1024 - 2);
+    const lengths: number[] = [];
+    await run(async (task) => {
+      for (const page of [fits, `${fits}x`]) lengths.push((await task.step('s', () => page, { tool })).length);
+    });
+
+    await main.commit('startStep');
+    expect((await main.commit('settleStep')).tool).toEqual({ toolCallId: 'c1', output: fits });
+    await main.commit('startStep');
+    expect((await main.commit('settleStep')).tool).toEqual({ toolCallId: 'c1', output: null, truncated: true });
+    await main.next('end');
+    expect(lengths).toEqual([fits.length, fits.length + 1]);
+  });
+
+  test('fails when its value is over 1 MiB', async () => {
+    const largest = 'x'.repeat(MAX_VALUE_BYTES - 2);
+    await run(async (task) => {
+      await task.step('s', () => largest);
+      await task.step('s', () => `${largest}x`);
+    });
+    await main.commit('startStep');
+    expect(await main.commit('settleStep')).toMatchObject({ outcome: { status: 'completed' } });
+    await main.commit('startStep');
+    await main.commit('settleStep');
+
+    const message = `A step's value may hold ${MAX_VALUE_BYTES} bytes of JSON.`;
+    expect(await main.next('end')).toMatchObject({ ending: { error: { code: 'agent_error', message } } });
+  });
+
   test('gives up when its time is over, and aborts its signal', async () => {
     let signal: AbortSignal | undefined;
     const forever = (step: StepHandle) => {
@@ -116,6 +148,21 @@ describe('a step', () => {
     const message = 'The step "s" took longer than 5 ms.';
     expect(await main.next('end')).toMatchObject({ ending: { error: { code: 'agent_error', message } } });
     expect(signal?.reason).toMatchObject({ name: 'StepTimeoutError', message });
+  });
+
+  test('aborts its signal when it fails, so that nothing of it goes on', async () => {
+    let signal: AbortSignal | undefined;
+    const thrown = new Error('no seats');
+    await run((task) =>
+      task.step('s', (step) => {
+        signal = step.signal;
+        throw thrown;
+      }),
+    );
+    await main.commit('startStep');
+    await main.commit('settleStep');
+
+    expect(signal?.reason).toBe(thrown);
   });
 
   test('whose code has ended meanwhile is aborted and reports nothing', async () => {
@@ -143,7 +190,7 @@ describe('a step', () => {
 describe('a step that is retried', () => {
   const retry = { attempts: 3, baseMs: 1, maxMs: 2 };
 
-  test('tells of each run, and only its last outcome reaches the code', async () => {
+  test('tells of each attempt, and only its last outcome reaches the code', async () => {
     let runs = 0;
     const keys = new Set<string>();
     await run((task) =>
@@ -171,7 +218,24 @@ describe('a step that is retried', () => {
     expect(keys.size).toBe(1);
   });
 
-  test('fails with its last error when no run is left', async () => {
+  test('fails with an error that throws when it is read', async () => {
+    const thrown = {
+      get status() {
+        throw new Error('hostile');
+      },
+    };
+    let caught: unknown;
+    await run(async (task) => {
+      await task.step('s', () => Promise.reject(thrown), { retry }).catch((error: unknown) => (caught = error));
+    });
+    await main.commit('startStep');
+    await main.commit('settleStep');
+
+    await main.next('end');
+    expect(caught).toBe(thrown);
+  });
+
+  test('fails with its last error when no attempt is left', async () => {
     await run((task) =>
       task.step('s', ({ attempt }) => Promise.reject(new Error(`failure ${attempt}`)), {
         retry: { ...retry, attempts: 2 },
@@ -185,7 +249,7 @@ describe('a step that is retried', () => {
     expect(await main.next('end')).toMatchObject({ ending: { error: { message: 'failure 2' } } });
   });
 
-  test('begins another message with each run, and discards the one before', async () => {
+  test('begins another message with each attempt', async () => {
     await run((task) =>
       task.step(
         's',
@@ -203,13 +267,14 @@ describe('a step that is retried', () => {
     await main.commit('append');
     const completed = await main.commit('settleStep');
 
+    expect(failed.message?.content).toBe('try 1');
     expect(completed.message?.content).toBe('try 2');
     expect(failed.message?.id).not.toBe(completed.message?.id);
   });
 });
 
 describe("a step's own handle", () => {
-  test('sends events that name the step and the run', async () => {
+  test('sends events that name the step and the attempt', async () => {
     await run((task) =>
       task.step('s', async (step) => {
         await Promise.all([step.emit('my.event', { a: 1 }), step.progress(null, 'well')]);

@@ -1,6 +1,5 @@
-import { type NewEvent, newEvent, type StepRef } from '../event.ts';
+import { type EventData, type Message, type NewEvent, newEvent, type StepRef } from '../event.ts';
 import { heldTask, type Lease, leaseLost } from '../fence.ts';
-import type { Json } from '../json.ts';
 import type { TaskError } from '../task-error.ts';
 import { accept, type Verb } from '../verb.ts';
 
@@ -12,10 +11,10 @@ export interface SettleStepArgs extends Lease {
     | { status: 'completed' }
     /** `retryInMs` is null when the failure is the step's last and reaches the agent's code. */
     | { status: 'failed'; error: TaskError; retryInMs: number | null };
-  /** The whole text of a `say` that completed, or the id of one whose attempt failed; null for other steps. */
+  /** What the attempt has said, as far as it came before it failed; null for one that has no message. */
   message: { id: string; content: string } | null;
   /** What a tool gave back; null for a step that is no tool call. */
-  tool: { toolCallId: string; output: Json } | { toolCallId: string; error: TaskError } | null;
+  tool: EventData['tool.returned'] | null;
 }
 
 /** Tells that a step's function has ended, with the message or the tool's result that came of it. */
@@ -33,26 +32,31 @@ export const settleStep: Verb<SettleStepArgs, null> = {
   },
 };
 
-function resultEvents({ taskId, outcome, message, tool }: SettleStepArgs, now: number): NewEvent[] {
-  const events: NewEvent[] = [];
-  if (tool !== null) events.push(newEvent(taskId, 'tool.returned', tool));
-  if (message === null) return events;
-  const { id, content } = message;
-  if (outcome.status === 'failed') {
-    events.push(newEvent(taskId, 'message.discarded', { messageId: id, reason: 'step_failed' }));
-    return events;
+function resultEvents(args: SettleStepArgs, now: number): NewEvent[] {
+  const { taskId, message, tool } = args;
+  const returned = tool === null ? [] : [newEvent(taskId, 'tool.returned', tool)];
+  return message === null ? returned : [...returned, messageEnd(args, message, now)];
+}
+
+/** People have seen the text live: it is kept, whole or not, unless another attempt is going to say it anew. */
+function messageEnd(
+  { taskId, outcome }: SettleStepArgs,
+  { id, content }: NonNullable<SettleStepArgs['message']>,
+  now: number,
+): NewEvent {
+  if (outcome.status === 'failed' && outcome.retryInMs !== null) {
+    return newEvent(taskId, 'message.discarded', { messageId: id, reason: 'step_failed' });
   }
-  const whole = {
+  const message: Message = {
     id,
     conversationId: null,
     taskId,
     role: 'assistant',
     content,
-    status: 'complete',
+    status: outcome.status === 'completed' ? 'complete' : 'partial',
     empty: content === '',
     metadata: {},
     createdAt: new Date(now).toISOString(),
-  } as const;
-  events.push(newEvent(taskId, 'message.completed', { message: whole }));
-  return events;
+  };
+  return newEvent(taskId, 'message.completed', { message });
 }

@@ -34,7 +34,7 @@ export function createDue(db: Database): Pick<StoreReads, 'due' | 'nextDueAt' | 
   );
   const orphans = db.prepare<[number], { owner: string; taskId: string; fence: number }>(
     `select log.owner, task.id as taskId, fence from task join log on log.id = task.log
-      where status in ('running', 'waiting') limit ?`,
+      where finished_at is null and attempt > 0 limit ?`,
   );
   return {
     due(now, limit) {

@@ -1,7 +1,7 @@
 import { StoreError } from '../store.ts';
 
-/** SQLite's names for "no space": of the file itself, or of the shared-memory file beside it. */
-const FULL = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'];
+/** What passes: no space, for the file itself or for the shared-memory file beside it, and a lock that another holds. */
+const PASSING = /^SQLITE_(FULL|IOERR_SHMSIZE|BUSY|LOCKED)/;
 /** After these nobody knows what is on the disk. A failed fsync above all: the next one may succeed and mean nothing. */
 const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY)/;
 
@@ -9,7 +9,7 @@ const FATAL = /^SQLITE_(IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY)/;
 export function asStoreError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (FULL.includes(code)) return new StoreError('storage_full', error);
+  if (PASSING.test(code)) return new StoreError('storage_full', error);
   if (FATAL.test(code)) return new StoreError('storage_failed', error);
   return error;
 }

@@ -85,7 +85,7 @@ export const task = sqliteTable(
       .on(table.log, table.concurrencyKey)
       .where(sql`status = 'running' and concurrency_key is not null`),
     index('task_deadline').on(table.deadlineAt).where(sql`deadline_at is not null`),
-    index('task_begun').on(table.status).where(sql`status in ('running', 'waiting')`),
+    index('task_begun').on(table.log).where(sql`finished_at is null and attempt > 0`),
     index('root_unfinished').on(table.log, table.firstSeq).where(sql`parent_id is null and finished_at is null`),
     index('root_prunable')
       .on(table.finishedAt)

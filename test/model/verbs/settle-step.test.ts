@@ -54,16 +54,45 @@ test('[T8] shows a model that returned nothing as an empty message', () => {
   expect(dataOf(events)[0]).toMatchObject(['message.completed', { message: { content: '', empty: true } }]);
 });
 
-test('discards the message of a step that has failed', () => {
+test.each([
+  ['[T1] keeps what was said before a step failed for good as a partial message', 'Lisbon in', false],
+  ['[T8] keeps a message that failed before its first word as a partial one that is empty', '', true],
+])('%s', (_, content, empty) => {
+  const table = givenRunningTask();
+  const final = { ...failed, retryInMs: null };
+
+  const { events } = table.run(settle({ outcome: final, message: { id: 'msg_a', content } }));
+
+  const message = {
+    ...{ id: 'msg_a', conversationId: null, taskId: TASK, role: 'assistant', content, status: 'partial', empty },
+    ...{ metadata: {}, createdAt: '2026-01-01T12:00:00.000Z' },
+  };
+  expect(dataOf(events)).toEqual([
+    ['message.completed', { message }],
+    ['step.failed', { ...step, error: failed.error, retryInMs: null }],
+  ]);
+  expect(events[0]?.step).toBe(ref);
+});
+
+test('discards the message of a step that is attempted again', () => {
   const table = givenRunningTask();
 
-  const { events } = table.run(settle({ outcome: failed, message: { id: 'msg_a', content: '' } }));
+  const { events } = table.run(settle({ outcome: failed, message: { id: 'msg_a', content: 'Lisbon' } }));
 
   expect(dataOf(events)).toEqual([
     ['message.discarded', { messageId: 'msg_a', reason: 'step_failed' }],
     ['step.failed', { ...step, error: failed.error, retryInMs: 250 }],
   ]);
   expect(events[0]?.step).toBe(ref);
+});
+
+test("tells that a tool's output is too large to be told", () => {
+  const table = givenRunningTask();
+  const tool = { toolCallId: 'call_1', output: null, truncated: true } as const;
+
+  const { events } = table.run(settle({ tool }));
+
+  expect(dataOf(events)[0]).toEqual(['tool.returned', tool]);
 });
 
 test('tells what a tool gave back before the end of its step', () => {

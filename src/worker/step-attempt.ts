@@ -2,6 +2,7 @@ import { uuidv7obj } from 'uuidv7';
 import type { SayResult, StepHandle } from '../model/agent.ts';
 import { type NewEvent, newEvent, type StepRef } from '../model/event.ts';
 import { formatId } from '../model/id.ts';
+import { utf8Bytes } from '../model/json.ts';
 import { agentEvent, progressEvent } from './agent-event.ts';
 import type { Copy } from './copy.ts';
 import { defer, handled } from './deferred.ts';
@@ -9,7 +10,10 @@ import { jsonText } from './json-text.ts';
 import { streamMessage } from './message-stream.ts';
 import { runInStep } from './nested-call.ts';
 
-/** A run of a step's function was given up because its time was over. */
+/** The largest value of a step; what a `say` resolves to is bounded as a message is. */
+export const MAX_VALUE_BYTES = 1024 * 1024;
+
+/** An attempt of a step was given up because its time was over. */
 class StepTimeoutError extends Error {
   override readonly name = 'StepTimeoutError';
   readonly code = 'step_timeout';
@@ -19,15 +23,16 @@ class StepTimeoutError extends Error {
   }
 }
 
-/** What a run of a step's function came to; `json` is the text of what it returned. */
-export type RunResult = { ok: true; json: string } | { ok: false; error: unknown };
+/** What an attempt of a step came to; `json` is the text of what its function returned. */
+export type AttemptResult = { ok: true; json: string } | { ok: false; error: unknown };
 
-/** One run of a step's function, and what it has sent. Once it is over, its handle is dead: promises never settle. */
-export class StepRun {
+/** One attempt of a step, and what it has sent. Once it is over, its handle is dead: promises never settle. */
+export class StepAttempt {
   readonly ref: StepRef;
-  /** Aborts the run's signal. */
+  /** Aborts the attempt's signal. */
   readonly controller = new AbortController();
   readonly #copy: Copy;
+  readonly #says: boolean;
   #messageId: string | null;
   #content = '';
   #saying: Promise<string> | null = null;
@@ -37,22 +42,23 @@ export class StepRun {
   constructor(copy: Copy, ref: StepRef, says: boolean) {
     this.#copy = copy;
     this.ref = ref;
+    this.#says = says;
     this.#messageId = says ? newMessageId() : null;
   }
 
-  /** The message that the run writes and what it holds so far; null when there is none. */
+  /** The message that the attempt writes, with what has been said so far; null when there is none. */
   get message(): { id: string; content: string } | null {
     return this.#messageId === null ? null : { id: this.#messageId, content: this.#content };
   }
 
   /** Runs the function to its end, or for `timeoutMs`, and waits for what it says. */
-  async perform(body: (step: StepHandle) => unknown, idempotencyKey: string, timeoutMs?: number): Promise<RunResult> {
+  async perform(
+    body: (step: StepHandle) => unknown,
+    idempotencyKey: string,
+    timeoutMs?: number,
+  ): Promise<AttemptResult> {
     const { promise: timeout, reject } = defer<never>();
-    const giveUp = (after: number) => {
-      const error = new StepTimeoutError(this.ref.name, after);
-      this.controller.abort(error);
-      reject(error);
-    };
+    const giveUp = (after: number) => reject(new StepTimeoutError(this.ref.name, after));
     const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs, timeoutMs);
     try {
       const running = runInStep(this.ref.name, async () => {
@@ -60,7 +66,7 @@ export class StepRun {
         await this.#saying;
         return value;
       });
-      return { ok: true, json: jsonText(await Promise.race([running, timeout])) };
+      return { ok: true, json: this.#valueText(await Promise.race([running, timeout])) };
     } catch (error) {
       return { ok: false, error };
     } finally {
@@ -69,12 +75,31 @@ export class StepRun {
     }
   }
 
-  /** Streams the text of the message that began together with the run. */
+  /** Streams the text of the attempt's message. */
   async stream(source: SayResult): Promise<string> {
+    const { taskId } = this.#copy;
     const messageId = this.#messageId ?? newMessageId();
-    const sendDelta = (text: string) => this.#append(newEvent(this.#copy.taskId, 'message.delta', { messageId, text }));
-    this.#content = await streamMessage(source, sendDelta, this.controller.signal);
+    const sink = {
+      take: (text: string) => {
+        this.#content += text;
+      },
+      sendDelta: (text: string) => this.#append(newEvent(taskId, 'message.delta', { messageId, text })),
+    };
+    try {
+      await streamMessage(source, sink, this.controller.signal);
+    } catch (error) {
+      if (this.controller.signal.aborted) return new Promise(() => {});
+      throw error;
+    }
     return this.#content;
+  }
+
+  #valueText(value: unknown): string {
+    const json = jsonText(value);
+    if (!this.#says && utf8Bytes(json) > MAX_VALUE_BYTES) {
+      throw new RangeError(`A step's value may hold ${MAX_VALUE_BYTES} bytes of JSON.`);
+    }
+    return json;
   }
 
   #handle(idempotencyKey: string): StepHandle {
@@ -90,6 +115,7 @@ export class StepRun {
   }
 
   async #say(text: SayResult): Promise<string> {
+    if (this.#isOver) return new Promise(() => {});
     if (this.#messageId !== null) throw new Error(`The step "${this.ref.name}" has its message already.`);
     this.#messageId = newMessageId();
     void this.#append(
