@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { noteEvents } from '../support/store-owner.ts';
 import {
   allDone,
@@ -154,6 +154,24 @@ describe('waking', () => {
     await all;
 
     expect(rung.size).toBe(120);
+  });
+
+  test('neither hurries a crowd for the sake of one reader, nor lets one wait for a crowd', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const { hub, ann } = engine;
+    const task = await ann.start();
+    const rings: string[] = [];
+    for (let n = 0; n < 60; n++)
+      hub.subscribe('ann', subjectOf(engine.store, task.id).scope, () => rings.push('crowd'));
+    hub.subscribe('ann', LOG.scope, () => rings.push('one'));
+
+    await ann.append(task);
+    await allDone();
+    expect(rings).toEqual(['one']);
+
+    vi.advanceTimersByTime(5);
+    expect(rings).toHaveLength(61);
+    vi.useRealTimers();
   });
 
   test('leaves a reader alone that has closed, and no other', async () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createApi, type Api } from '../support/api.ts';
+import { type Api, createApi } from '../support/api.ts';
 import { readLog } from '../support/log-pages.ts';
 import { expectExactly, expectOneEnd } from '../support/master-check.ts';
 import { readUntilGone, resume } from '../support/reader-crowd.ts';

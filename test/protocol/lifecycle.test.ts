@@ -25,7 +25,7 @@ async function begun(api: Api, body: object, type: string): Promise<Task> {
   return task;
 }
 
-describe('§4 [Q12] a restart', () => {
+describe('§4 a restart', () => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'holdfast-test-'));
   let server: ServerProcess;
   let api: Api;

@@ -81,7 +81,7 @@ const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 
 /** What no id can be, for an id that is there. */
 function strangeIds(id: string): string[] {
-  return [
+  const strange = [
     ...['', '.', '...', '~', '*', '-1', '0', '1e9', 'null', 'undefined', 'NaN', '__proto__', 'constructor', 'toString'],
     ...['%', '%%', '%z', '%zz', '%0', '%u0041', '%25', '%2525'],
     ...['%00', '%0a', '%0d%0aX:%20y', '%09', '%7f', '%20', '+', '%2b'],
@@ -105,6 +105,7 @@ function strangeIds(id: string): string[] {
     id.replace(/.$/, 'u'),
     id.startsWith('task_') ? (ids.questionId ?? '') : (ids.taskId ?? ''),
   ];
+  return strange.filter((each) => each !== id);
 }
 
 const CHARACTERS = 'abcdefghjkmnpqrstvwxyz0123456789ilouABZ_-.~!*()@:;,=+$&\'"<>[]{}|\\^`';
@@ -164,7 +165,7 @@ describe('§2 in the place of an id', () => {
     }
   });
 
-  test('one with a wound is a 4xx, or finds nothing else than what it means', async () => {
+  test('one with a wound is a 4xx, unless it means the same still', async () => {
     const dice = diceOf(SEED);
     const withId = routes.filter(({ path }) => path.includes('{'));
     for (let i = 0; i < 500; i++) {

@@ -34,7 +34,7 @@ async function playBothWays(...ops: Op[]): Promise<{ live: SseReader; back: SseR
 }
 
 describe('§5.3 a log event', () => {
-  test('is an unnamed message: its id, then one line of JSON with seq, type, taskId, conversationId, at and data', async () => {
+  test('is an unnamed message: one line of JSON with seq, type, taskId, conversationId, at and data, then its id', async () => {
     const taskId = await client.play({ op: 'emit', data: { city: 'Lisbon' } });
     const reader = await readAll(taskId);
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Question } from '../../src/model/question.ts';
 import { type Api, createApi, expectProblem, type Page, TASK_AGENTS } from '../support/api.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { isType, type LogEvent } from '../support/sse-reader.ts';
+import { isType, type LogEvent, logEvents } from '../support/sse-reader.ts';
 
 const SPEC = { items: [{ id: 'a', prompt: 'Well?' }] };
 
@@ -10,7 +10,7 @@ let server: ServerProcess;
 let api: Api;
 
 beforeAll(async () => {
-  server = await startServerProcess({ agents: TASK_AGENTS });
+  server = await startServerProcess({ agents: [...TASK_AGENTS, 'test/protocol/event-agents.ts'] });
   api = createApi(server.url);
 });
 
@@ -26,6 +26,10 @@ async function begun(agent: string, input: unknown, type: string): Promise<strin
   await reader.until(isType(type));
   reader.close();
   return id;
+}
+
+function deltas(events: readonly LogEvent[]): LogEvent[] {
+  return events.filter(({ type }) => type === 'message.delta');
 }
 
 function terminals(events: readonly LogEvent[]): string[] {
@@ -141,15 +145,26 @@ describe('§4 cancel is final', () => {
     }
   });
 
-  test('text that was streamed before the cancel is kept', async () => {
-    const id = await begun('speaker', 'Half a sentence', 'message.completed');
+  test('[T1] text that was streamed before a cancel in the middle of a message stays readable', async () => {
+    const ops = [{ op: 'say', name: 'speech', pieces: ['Half a ', 'sentence'], hangs: true }];
+    const { id } = await api.createTask({ agent: 'teller', input: { ops } });
+    const watcher = await api.openStream(`/v1/tasks/${id}/events`);
+    const textOf = (events: readonly LogEvent[]) =>
+      deltas(events)
+        .map(({ data }) => data.text)
+        .join('');
+    while (textOf(logEvents(watcher.blocks)) !== 'Half a sentence') await watcher.until(isType('message.delta'));
+
     await api.cancel(id);
+    await watcher.rest();
 
     const events = await api.eventsOf(id);
-
-    const text = events.filter(({ type }) => type === 'message.delta').map(({ data }) => data.text);
-    expect(text.join('')).toBe('Half a sentence');
+    expect(textOf(events)).toBe('Half a sentence');
     expect(events.at(-1)?.type).toBe('task.cancelled');
+    expect(terminals(events)).toEqual(['task.cancelled']);
+    expect(events.map(({ type }) => type)).not.toContain('message.discarded');
+    expect(events.filter(({ data }) => data.message?.status === 'complete')).toEqual([]);
+    expect(logEvents(watcher.blocks)).toEqual(events);
   });
 
   test('a cancelled task leaves its lane to the next', async () => {

@@ -26,7 +26,7 @@ async function startsOf(ids: readonly string[]): Promise<string[]> {
   return started.filter((id) => ids.includes(id));
 }
 
-describe('§4 concurrencyKey', () => {
+describe('§4 [T10] concurrencyKey', () => {
   test('of tasks with one key one runs at a time, in the order of their creation', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 15; i++)
@@ -83,7 +83,7 @@ describe('§4 concurrencyKey', () => {
   });
 });
 
-describe('§4 priority', () => {
+describe('§4 [T10] priority', () => {
   test('when every slot is taken, the higher priority is begun first, and among equals the older', async () => {
     const holders = await Promise.all(Array.from({ length: SLOTS }, () => api.createTask({ agent: 'holder' })));
     const begun = await api.openStream('/v1/events?after=0&types=holder.begun');

@@ -373,7 +373,7 @@ describe('§4 §8 events', () => {
     for (const event of events) expect(event).toMatchObject({ taskId: id, conversationId: null });
   });
 
-  test('progress is an event each time, and the newest stands in the task', async () => {
+  test('[T10] progress is an event each time, and the newest stands in the task', async () => {
     const task = await api.run('counter', 3);
 
     const told = (await api.eventsOf(task.id)).filter(({ type }) => type === 'task.progress');

@@ -110,7 +110,7 @@ describe('a thread that ends', () => {
     ['exits-badly', 'worker_exited', 'The worker has ended.', 'The worker exited with code 1.'],
     ['throws-in-timer', 'worker_exited', 'The worker has ended.', 'boom'],
     ['rejects-unheard', 'worker_exited', 'The worker has ended.', 'nobody listens'],
-    ['throws-nothing', 'worker_exited', 'The worker has ended.', undefined],
+    ['throws-null', 'worker_exited', 'The worker has ended.', null],
     ['fills-heap', 'out_of_memory', 'The worker has used up its memory.', expect.stringMatching(/memory/)],
   ])(
     'by an agent that %s loses its copies, running and waiting, and is replaced, and only the cause tells what was thrown',

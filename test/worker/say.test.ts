@@ -190,7 +190,7 @@ describe('a source of text', () => {
 
   test('is closed when it yields what is no text', async () => {
     const source = new WatchedSource(JSON.parse('1'));
-    await run((task) => task.say('hello', source));
+    await run((task) => task.say('hello', () => source));
     await main.commit('startStep');
     await main.commit('settleStep');
 
@@ -199,7 +199,7 @@ describe('a source of text', () => {
 
   test('is not closed when it has ended, as a loop over it would not', async () => {
     const source = new WatchedSource('x', 3);
-    await run((task) => task.say('hello', source));
+    await run((task) => task.say('hello', () => source));
     await main.commit('startStep');
     await main.commit('append');
 
@@ -210,7 +210,7 @@ describe('a source of text', () => {
   test('that fails when it is closed changes nothing', async () => {
     const source = new WatchedSource(JSON.parse('1'));
     source.return = () => Promise.reject(new Error('hostile'));
-    await run((task) => task.say('hello', source));
+    await run((task) => task.say('hello', () => source));
     await main.commit('startStep');
     await main.commit('settleStep');
 
