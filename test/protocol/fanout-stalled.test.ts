@@ -59,19 +59,39 @@ describe('Of readers of a log of 24 MB', () => {
     for (const socket of sockets) expect(await rest(socket)).not.toContain('event: end');
   }, 90_000);
 
-  test('one that takes a little at a time is not cut off, however long it takes', async () => {
-    const reader = openSocketReader(`${server.url}${path}`);
-    const response = await reader.opened;
-    const startedAt = performance.now();
+  describe.concurrent('and of others meanwhile', () => {
+    test('one that takes a little at a time is not cut off, however long it takes', async () => {
+      const reader = openSocketReader(`${server.url}${path}`);
+      const response = await reader.opened;
+      const startedAt = performance.now();
 
-    for await (const _ of pauses(response, 1000)) if (performance.now() - startedAt > 15_000) break;
-    const takenSlowly = reader.blocks.length;
-    response.resume();
+      for await (const _ of pauses(response, 1000)) if (performance.now() - startedAt > 15_000) break;
+      const takenSlowly = reader.blocks.length;
+      response.resume();
 
-    expect(await reader.closed).toBe('over');
-    expect(takenSlowly).toBeLessThan(100);
-    expectExactly([reader.blocks], await readLog(api, path));
-  }, 60_000);
+      expect(await reader.closed).toBe('over');
+      expect(takenSlowly).toBeLessThan(100);
+      expectExactly([reader.blocks], await readLog(api, path));
+    }, 60_000);
+
+    test('those of a task that waits are sent `: hb` after 15 s, with a single newline and nothing else', async () => {
+      const { id } = await api.run('closer', {});
+      const paths = [`/v1/tasks/${id}/events`, '/v1/events?after=latest'];
+      const idle = await Promise.all(paths.map((each) => openIdle(`${server.url}${each}`)));
+
+      const keptAlive = await Promise.all(idle.map(({ next }) => next()));
+
+      await api.cancel(id);
+      const behind = await Promise.all(idle.map(({ next }) => next()));
+      for (const { text, afterMs } of keptAlive) {
+        expect(text).toBe(': hb\n');
+        expect(afterMs).toBeGreaterThan(14_000);
+        expect(afterMs).toBeLessThan(17_000);
+      }
+      for (const { text } of behind) expect(text).toMatch(/^data: /);
+      for (const { close } of idle) close();
+    });
+  });
 
   /** A connection that asks for the log and never reads. */
   function openStalled(): Promise<net.Socket> {
@@ -94,6 +114,26 @@ describe('Of readers of a log of 24 MB', () => {
     return Number(/^holdfast_streams_open (\d+)$/m.exec(text)?.[1]);
   }
 });
+
+interface IdleStream {
+  /** The next bytes, and how long after the opening they came. */
+  next(): Promise<{ text: string; afterMs: number }>;
+  close(): void;
+}
+
+/** Opens a stream and takes all that it has to tell at present. */
+async function openIdle(url: string): Promise<IdleStream> {
+  const openedAt = performance.now();
+  const abort = new AbortController();
+  const { body } = await fetch(url, { signal: abort.signal });
+  const chunks = body?.pipeThrough(new TextDecoderStream()).getReader();
+  const next = async () => {
+    const { value = '' } = (await chunks?.read()) ?? {};
+    return { text: value, afterMs: performance.now() - openedAt };
+  };
+  for (let text = ''; !/event: caught-up\n(.+\n)+\n$/.test(text); ) text += (await next()).text;
+  return { next, close: () => abort.abort() };
+}
 
 /** What was on its way to a socket that has been cut off. */
 async function rest(socket: net.Socket): Promise<string> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Question } from '../../src/model/question.ts';
 import { type Answer, type Api, createApi, expectProblem, type Page, seqOf, TASK_AGENTS } from '../support/api.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { isType } from '../support/sse-reader.ts';
+import { isNamed, isType, logEvents, type SseReader } from '../support/sse-reader.ts';
 
 const RIVALS = 20;
 const ROUNDS = 100;
@@ -93,3 +93,74 @@ test('§6 the pending questions of the log and those of REST are equal at every 
   }
   expect(Math.max(...reads.map(({ ids }) => ids.length))).toBeGreaterThan(3);
 });
+
+/** What is pending by the events of one connection, up to and including a seq. */
+function pendingBy(reader: SseReader, upTo: number): string[] {
+  const pending = new Set<string>();
+  for (const { seq, type, data } of logEvents(reader.blocks)) {
+    if (seq > upTo) break;
+    if (type === 'question.asked') pending.add(data.question.id);
+    else if (type.startsWith('question.')) pending.delete(data.questionId);
+  }
+  return [...pending].sort();
+}
+
+/** Reads on until the stream has told all up to this seq. */
+async function readUpTo(reader: SseReader, seq: number): Promise<void> {
+  const hasCome = () => seqOf(reader.blocks.at(-1)?.id ?? null) >= seq;
+  while (!hasCome()) await reader.until(() => true);
+}
+
+test('§6 [Q3] a page that knows nothing finds pending, by its stream alone, just what REST has at that place', async () => {
+  const spec = { items: [{ id: 'a', prompt: 'Well?' }] };
+  const soon = { ...spec, timeoutMs: 150 };
+  let comparisons = 0;
+  const openings: { until: number; pending: number }[] = [];
+
+  /** Asks in every way that there is, and has each question resolved in another. */
+  async function play(): Promise<void> {
+    const both = await api.run('either', { left: spec, right: spec });
+    const task = await api.run('branches', { one: spec, two: spec, three: soon, four: spec });
+    const { body } = await api.get<Page<Question>>(`/v1/questions?taskId=${task.id}`);
+    await api.answer(body.items[0]?.id ?? '', 'x');
+    await api.post(`/v1/questions/${body.items[1]?.id}/decline`);
+    const { body: either } = await api.get<Page<Question>>(`/v1/questions?taskId=${both.id}`);
+    await api.answer(either.items[0]?.id ?? '', 'x');
+    const reader = await api.openStream(`/v1/tasks/${task.id}/events`);
+    await reader.until(isType('question.expired'));
+    reader.close();
+    await api.cancel(task.id);
+  }
+
+  /** Opens the stream as a fresh page does, and compares as soon as it has caught up, and twice while it lives on. */
+  async function look(): Promise<void> {
+    const reader = await api.openStream('/v1/events');
+    const caughtUp = await reader.until(isNamed('caught-up'));
+    openings.push({ until: seqOf(caughtUp.id), pending: pendingBy(reader, seqOf(caughtUp.id)).length });
+    for (let reads = 0; reads < 3; reads++) {
+      const { headers, body } = await api.get<Page<Question>>('/v1/questions?status=pending&limit=200');
+      const at = seqOf(headers.get('Holdfast-Cursor'));
+      await readUpTo(reader, at);
+
+      expect(pendingBy(reader, at), `at ${at}, retold at ${caughtUp.id}`).toEqual(
+        body.items.map(({ id }) => id).sort(),
+      );
+      comparisons += 1;
+    }
+    reader.close();
+  }
+
+  let playing = 3;
+  const players = Array.from({ length: playing }, async () => {
+    for (let round = 0; round < 8; round++) await play();
+    playing -= 1;
+  });
+  const viewers = Array.from({ length: 3 }, async () => {
+    while (playing > 0) await look();
+  });
+  await Promise.all([...players, ...viewers]);
+
+  expect(comparisons).toBeGreaterThan(60);
+  expect(new Set(openings.map(({ until }) => until)).size).toBeGreaterThan(15);
+  expect(new Set(openings.map(({ pending }) => pending)).size).toBeGreaterThan(3);
+}, 90_000);

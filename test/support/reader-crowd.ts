@@ -1,5 +1,5 @@
 import { openSocketReader } from './socket-reader.ts';
-import { isNamed, openSseReader, type SseBlock } from './sse-reader.ts';
+import type { SseBlock } from './sse-reader.ts';
 
 export interface Reading {
   /** The path of a stream. */
@@ -35,11 +35,17 @@ export async function readUntilGone(
 }
 
 /** Goes on behind what a reading has, to its `end`, or to `caught-up` where a stream has no end. */
-export async function resume(url: string, { path, blocks }: Reading): Promise<SseBlock[]> {
-  const cursor = blocks.findLast(({ id }) => id !== null)?.id ?? '';
-  const reader = await openSseReader(`${url}${path}`, { 'Last-Event-ID': cursor });
-  if (path !== '/v1/events') return reader.rest();
-  await reader.until(isNamed('caught-up'));
-  reader.close();
+export function resume(url: string, { path, blocks }: Reading): Promise<SseBlock[]> {
+  const cursor = blocks.findLast(({ id }) => id !== null)?.id ?? null;
+  return readToSignal(`${url}${path}`, cursor, path === '/v1/events' ? 'caught-up' : 'end');
+}
+
+/** Reads on a socket of its own, up to and including a signal by this name, or to the end of the stream. */
+export async function readToSignal(url: string, cursor: string | null, name: string): Promise<SseBlock[]> {
+  const onBlock = ({ event }: SseBlock) => {
+    if (event === name) reader.destroy();
+  };
+  const reader = openSocketReader(url, { cursor, onBlock });
+  await reader.closed;
   return reader.blocks;
 }

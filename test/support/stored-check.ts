@@ -1,13 +1,12 @@
 import { expect } from 'vitest';
 import { seqOf } from './api.ts';
-import { isNamed, isSignal, openSseReader, type SseBlock } from './sse-reader.ts';
+import { readToSignal } from './reader-crowd.ts';
+import { isSignal, type SseBlock } from './sse-reader.ts';
 
 /** All blocks of an owner's log as a stream tells it from its beginning, byte for byte. */
 export async function wholeLog(url: string): Promise<SseBlock[]> {
-  const reader = await openSseReader(`${url}/v1/events?after=0`);
-  await reader.until(isNamed('caught-up'));
-  reader.close();
-  return reader.blocks.filter((block) => !isSignal(block));
+  const blocks = await readToSignal(`${url}/v1/events`, '0', 'caught-up');
+  return blocks.filter((block) => !isSignal(block));
 }
 
 /**

@@ -1,0 +1,194 @@
+import { cpSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Task } from '../../src/model/task.ts';
+import { seqOf } from '../support/api.ts';
+import { type EventsPage, readLog } from '../support/log-pages.ts';
+import { expectExactly } from '../support/master-check.ts';
+import { readToSignal } from '../support/reader-crowd.ts';
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { isNamed, isSignal } from '../support/sse-reader.ts';
+import { copyDirectory, newDirectory } from '../support/store-directory.ts';
+import { createStreamClient, EVERYTHING, pathOf, STREAM_AGENTS, type StreamClient } from './stream-client.ts';
+
+const JSON_PAGE = { Accept: 'application/json' };
+
+/** docs/protocol.md §5.2 and §5.3 `reset`, decision 001: which cursors are good where a log's history has changed. */
+describe('Cursors', () => {
+  const running: ServerProcess[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.kill()));
+  });
+
+  async function start(dataDir: string): Promise<{ server: ServerProcess; client: StreamClient }> {
+    const server = await startServerProcess({ dataDir, agents: STREAM_AGENTS });
+    running.push(server);
+    return { server, client: createStreamClient(server.url) };
+  }
+
+  test('of what was lost are reset where only `holdfast.db` is put back and its WAL is gone', async () => {
+    const dir = newDirectory();
+    const first = await start(dir);
+    await play(first.client);
+    const kept = await cursorsOf(first.client);
+    await first.server.stop();
+    const backup = copyDirectory(dir);
+    const second = await start(dir);
+    await play(second.client);
+    const lost = without(await cursorsOf(second.client), kept);
+    await second.server.kill();
+    for (const file of ['holdfast.db-wal', 'holdfast.db-shm']) rmSync(join(dir, file));
+    cpSync(join(backup, 'holdfast.db'), join(dir, 'holdfast.db'));
+
+    const restored = await start(dir);
+    await expectVerdicts(restored.client, kept, lost);
+    await play(restored.client);
+    const grown = await cursorsOf(restored.client);
+    expect(seqOf(grown.plain.at(-1) ?? '')).toBeGreaterThanOrEqual(seqOf(lost.plain.at(-1) ?? ''));
+    await expectVerdicts(restored.client, grown, lost);
+    await restored.server.kill();
+
+    const again = await start(dir);
+    await expectVerdicts(again.client, grown, lost);
+  });
+
+  test('are all good where `holdfast.db` is put back beside the WAL of everything since: nothing is lost', async () => {
+    const dir = newDirectory();
+    const first = await start(dir);
+    await play(first.client);
+    await first.server.stop();
+    const backup = copyDirectory(dir);
+    const second = await start(dir);
+    await play(second.client);
+    const all = await cursorsOf(second.client);
+    const log = await readLog(second.client, EVERYTHING);
+    await second.server.kill();
+    expect(statSync(join(dir, 'holdfast.db-wal')).size).toBeGreaterThan(0);
+    cpSync(join(backup, 'holdfast.db'), join(dir, 'holdfast.db'));
+
+    const restored = await start(dir);
+
+    expect((await readLog(restored.client, EVERYTHING)).slice(0, log.length)).toEqual(log);
+    await expectVerdicts(restored.client, all, NONE);
+  });
+
+  test('of what was lost are reset where the copy of a directory in use is put back, those of a retelling too', async () => {
+    const dir = newDirectory();
+    const first = await start(dir);
+    await play(first.client);
+    const kept = await cursorsOf(first.client);
+    const backup = copyDirectory(dir);
+    await play(first.client);
+    const lost = without(await cursorsOf(first.client), kept);
+    await first.server.kill();
+    rmSync(dir, { recursive: true });
+    cpSync(backup, dir, { recursive: true });
+
+    const restored = await start(dir);
+    await expectVerdicts(restored.client, kept, lost);
+    await play(restored.client);
+    await play(restored.client);
+    const grown = await cursorsOf(restored.client);
+    expect(seqOf(grown.plain.at(-1) ?? '')).toBeGreaterThanOrEqual(seqOf(lost.plain.at(-1) ?? ''));
+    await expectVerdicts(restored.client, grown, lost);
+    // What a retelling had told of is still there; what it was to tell of is not.
+    expect(lost.retold.some((id) => seqOf(id) <= seqOf(kept.plain.at(-1) ?? ''))).toBe(true);
+  });
+
+  test('of one fork are reset by the other, in the stream of a task that both have ended too', async () => {
+    const dir = newDirectory();
+    const origin = await start(dir);
+    const shared = await play(origin.client);
+    const common = await cursorsOf(origin.client);
+    await origin.server.stop();
+    const fork = copyDirectory(dir);
+
+    const left = await start(dir);
+    const right = await start(fork);
+    await play(left.client);
+    for (let i = 0; i < 2; i++) await play(right.client);
+    const ofLeft = await cursorsOf(left.client);
+    const ofRight = await cursorsOf(right.client);
+    await expectVerdicts(left.client, ofLeft, without(ofRight, common));
+    await expectVerdicts(right.client, ofRight, without(ofLeft, common));
+    // The end is at the same place in both, written by each.
+    const [endInLeft, endInRight] = await Promise.all(
+      [left, right].map(async ({ client }) => (await client.log(shared)).at(-1)?.id ?? ''),
+    );
+    expect(seqOf(endInLeft ?? '')).toBe(seqOf(endInRight ?? ''));
+    expect((await right.client.open(shared, `?after=${endInRight}`)).response.status).toBe(204);
+    await expectReset(right.client, shared, endInLeft ?? '');
+    await right.server.kill();
+
+    const again = await start(fork);
+    await expectVerdicts(again.client, ofRight, without(ofLeft, common));
+  });
+});
+
+/** Cursors of the stream of everything, as one reader or another was given them. */
+interface Cursors {
+  plain: string[];
+  /** Of a retelling. */
+  retold: string[];
+}
+
+const NONE: Cursors = { plain: [], retold: [] };
+
+/** A task that ends, and one that waits when this returns. @returns the id of that one */
+async function play(client: StreamClient): Promise<string> {
+  await client.playOut({ op: 'emit', count: 2 });
+  const waiting = await client.play({ op: 'emit', count: 2 }, { op: 'ask' });
+  await client.asks(waiting);
+  return waiting;
+}
+
+async function cursorsOf(client: StreamClient): Promise<Cursors> {
+  const log = await readLog(client, EVERYTHING);
+  const blocks = await readToSignal(`${client.url}${EVERYTHING}`, null, 'caught-up');
+  const told = blocks.filter((block) => !isSignal(block)).map(({ id }) => id ?? '');
+  return { plain: log.map(({ id }) => id), retold: told.filter((id) => id.split('.').length === 3) };
+}
+
+function without(cursors: Cursors, others: Cursors): Cursors {
+  return {
+    plain: cursors.plain.filter((id) => !others.plain.includes(id)),
+    retold: cursors.retold.filter((id) => !others.retold.includes(id)),
+  };
+}
+
+/** Expects each of the good ones to go on with exactly the rest, and each of the lost ones to be told that it is. */
+async function expectVerdicts(client: StreamClient, good: Cursors, lost: Cursors): Promise<void> {
+  const log = await readLog(client, EVERYTHING);
+  const tasks = new Map<string, Task>();
+  for (const { taskId } of log) if (!tasks.has(taskId)) tasks.set(taskId, await client.task(taskId));
+  /** What a retelling leaves out: tasks that had ended when it began. */
+  const isTold = (taskId: string, seq: number, until: number) =>
+    seq > until || seqOf(tasks.get(taskId)?.cursor.last ?? '') > until || tasks.get(taskId)?.finishedAt === null;
+
+  for (const cursor of [...good.plain, ...good.retold]) {
+    const [, after, until = '0'] = cursor.split('.').map(Number);
+    const rest = log.filter(({ seq, taskId }) => seq > (after ?? 0) && isTold(taskId, seq, Number(until)));
+    const blocks = await readToSignal(`${client.url}${EVERYTHING}`, cursor, 'caught-up');
+    expectExactly([blocks], rest);
+    expect(blocks.filter(isNamed('reset'))).toEqual([]);
+    const page = await client.get<EventsPage>(`${EVERYTHING}?after=${cursor}&limit=1000`, JSON_PAGE);
+    expect(page.body.events.map(({ seq }) => seq)).toEqual(rest.map(({ seq }) => seq));
+  }
+  for (const cursor of [...lost.plain, ...lost.retold]) await expectReset(client, EVERYTHING, cursor);
+  expect(good.plain.length).toBeGreaterThan(0);
+}
+
+/** In the stream and by the page, with the same place to go on from, which is good. */
+async function expectReset(client: StreamClient, of: string, cursor: string): Promise<void> {
+  const path = pathOf(of);
+  const [first] = await readToSignal(`${client.url}${path}`, cursor, 'reset');
+  expect(first?.event).toBe('reset');
+  const { reason, asked, resumeAfter } = JSON.parse(first?.data ?? '');
+  expect(asked).toBe(cursor);
+  expect(['unknown', 'ahead']).toContain(reason);
+  expect(first?.id).toBe(resumeAfter);
+
+  const page = await client.get(`${path}?after=${cursor}`, JSON_PAGE);
+  expect(page).toMatchObject({ status: 410, body: { code: 'cursor_gone', reason, resumeAfter } });
+  expect((await client.get(`${path}?after=${resumeAfter}`, JSON_PAGE)).status).toBe(200);
+}
