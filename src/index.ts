@@ -6,11 +6,13 @@ export type {
   AskSpec,
   ChildHandle,
   ChildResult,
+  Conversation,
   Reply,
   StepHandle,
   StepOptions,
   TaskHandle,
 } from './model/agent.ts';
+export type { Message } from './model/event.ts';
 export type { ItemSpec, OptionSpec } from './model/question-spec.ts';
 export { defineAgent } from './worker/define-agent.ts';
 export type { Server };

@@ -29,7 +29,7 @@ describe('kill -9 under load', () => {
   beforeAll(start);
   afterAll(() => server.kill());
 
-  test.each([1, 2, 3, 4, 5])(
+  test.each([1, 2, 3])(
     'loses nothing that a reader or the agent was told, and each reader resumes with exactly the rest (seed %i)',
     async (seed) => {
       const before = (await readLog(api, EVERYTHING)).at(-1)?.id ?? '0';

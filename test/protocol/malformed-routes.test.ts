@@ -395,7 +395,7 @@ describe('§2 §5 with a wrong header', () => {
 
 test('§2 after all of it the process is unharmed: nothing was a 5xx, the question is open, tasks run, no stream is left', async () => {
   const streamsOpen = async () => /^holdfast_streams_open (\d+)$/m.exec((await api.get('/metrics')).text)?.[1];
-  await expect.poll(streamsOpen).toBe('0');
+  await expect.poll(streamsOpen, { timeout: 10_000 }).toBe('0');
   const { text } = await api.get('/metrics');
 
   expect(text.split('\n').filter((line) => /^holdfast_http_requests_total\{.*status="5/.test(line))).toEqual([]);

@@ -165,16 +165,17 @@ async function expectVerdicts(client: StreamClient, good: Cursors, lost: Cursors
   const isTold = (taskId: string, seq: number, until: number) =>
     seq > until || seqOf(tasks.get(taskId)?.cursor.last ?? '') > until || tasks.get(taskId)?.finishedAt === null;
 
-  for (const cursor of [...good.plain, ...good.retold]) {
-    const [, after, until = '0'] = cursor.split('.').map(Number);
-    const rest = log.filter(({ seq, taskId }) => seq > (after ?? 0) && isTold(taskId, seq, Number(until)));
+  const expectRest = async (cursor: string) => {
+    const [, after = 0, until = 0] = cursor.split('.').map(Number);
+    const rest = log.filter(({ seq, taskId }) => seq > after && isTold(taskId, seq, until));
     const blocks = await readToSignal(`${client.url}${EVERYTHING}`, cursor, 'caught-up');
     expectExactly([blocks], rest);
     expect(blocks.filter(isNamed('reset'))).toEqual([]);
     const page = await client.get<EventsPage>(`${EVERYTHING}?after=${cursor}&limit=1000`, JSON_PAGE);
     expect(page.body.events.map(({ seq }) => seq)).toEqual(rest.map(({ seq }) => seq));
-  }
-  for (const cursor of [...lost.plain, ...lost.retold]) await expectReset(client, EVERYTHING, cursor);
+  };
+  await Promise.all([...good.plain, ...good.retold].map(expectRest));
+  await Promise.all([...lost.plain, ...lost.retold].map((cursor) => expectReset(client, EVERYTHING, cursor)));
   expect(good.plain.length).toBeGreaterThan(0);
 }
 

@@ -69,19 +69,22 @@ describe('a data directory', () => {
     expect(() => openSqliteStoreInProcess({ dir })).toThrow('not a database');
   });
 
-  test.each(['read', 'write'] as const)('is synced at every commit by the connection that may %s', (mode) => {
-    const dir = newDirectory();
-    mkdirSync(dir, { recursive: true });
-    prepareFile(dir);
+  test.each(['read', 'write'] as const)(
+    'is opened in WAL mode with `synchronous = FULL` and foreign keys by the connection that may %s',
+    (mode) => {
+      const dir = newDirectory();
+      mkdirSync(dir, { recursive: true });
+      prepareFile(dir);
 
-    const db = openConnection(databaseFile(dir), mode);
+      const db = openConnection(databaseFile(dir), mode);
 
-    expect(db.pragma('synchronous', { simple: true })).toBe(2);
-    expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
-    expect(db.pragma('foreign_keys', { simple: true })).toBe(1);
-    expect(db.pragma('busy_timeout', { simple: true })).toBe(5_000);
-    db.close();
-  });
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+      expect(db.pragma('foreign_keys', { simple: true })).toBe(1);
+      expect(db.pragma('busy_timeout', { simple: true })).toBe(5_000);
+      db.close();
+    },
+  );
 
   test('cannot be written by the connection for reads', () => {
     const dir = newDirectory();

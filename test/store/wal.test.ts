@@ -1,0 +1,10 @@
+import { statSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHub } from '../../src/engine/hub.ts';
+import { taskSubject } from '../../src/engine/position.ts';
+import { openTail, type Sink, type Tail } from '../../src/engine/tail.ts';
+import type { TaskRecord } from '../../src/model/task.ts';
+import { databaseFile } from '../../src/store/sqlite/connection.ts';
+import { openSqliteStore, openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
+import { newDirectory } from '../support/store-directory.ts';
+import { noteEvents, Owner } from '../support/store-owner.ts';
