@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type Logger, pino } from 'pino';
@@ -52,6 +53,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const size = Math.max(LEAST_WORKERS, options.workers ?? availableParallelism());
   const logger = options.logger ?? pino({ level: 'silent' });
   const stop = new AbortController();
+  // Every request that waits listens for it.
+  setMaxListeners(0, stop.signal);
 
   const hub = createHub();
   const dispatcher = createDispatcher(store, fatal);

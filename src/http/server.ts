@@ -1,5 +1,5 @@
-import { createServer, STATUS_CODES } from 'node:http';
-import { isIPv6 } from 'node:net';
+import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
+import { isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import type { Logger } from 'pino';
@@ -49,6 +49,13 @@ export async function listen(app: HttpApp, { host, port, logger }: ListenOptions
   });
   const server = createServer(options, handle);
   server.on('clientError', refuse);
+  // Node does not count as idle a connection that has never sent a request; browsers open such ones ahead.
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -60,6 +67,7 @@ export async function listen(app: HttpApp, { host, port, logger }: ListenOptions
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${bound}`,
     close(graceMs = GRACE_MS) {
       return new Promise((resolve) => {
+        for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
         const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {
@@ -84,8 +92,8 @@ function outerError(error: unknown, logger: Logger): Response {
 
 /** Answers what is no HTTP, or too slow, or too long, unless a response has begun on the connection. */
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const busy = '_httpMessage' in socket && socket._httpMessage !== null;
-  if (busy || !socket.writable || error.code === 'ECONNRESET') {
+  const begun = responseOf(socket)?.headersSent ?? false;
+  if (begun || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
@@ -95,6 +103,11 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   const headers = { ...problemHeaders(problem), 'Content-Length': `${Buffer.byteLength(text)}`, Connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', text].join('\r\n'));
+}
+
+/** The response that Node is about to write, or writes, to a connection; it tells of it nowhere else. */
+function responseOf(socket: Duplex & { _httpMessage?: ServerResponse | null }): ServerResponse | null {
+  return socket._httpMessage ?? null;
 }
 
 function statusOfParseError(code: string | undefined): number {

@@ -181,6 +181,19 @@ test('closes soon after the last response has ended, though its client would kee
   await closed;
 });
 
+test('closes at once though a client has connected and sent nothing, as browsers do ahead of need', async () => {
+  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger });
+  const silent = connect(Number(new URL(closing.url).port), '127.0.0.1');
+  await once(silent, 'connect');
+  await (await fetch(`${closing.url}/healthz`)).text();
+  silent.resume();
+
+  const ended = once(silent, 'close');
+  await closing.close(60_000);
+
+  await ended;
+});
+
 test('closes though connections idle, and cuts a response that does not end', async () => {
   const closing = await listen(app, { host: '127.0.0.1', port: 0, logger });
   await (await fetch(`${closing.url}/healthz`)).text();

@@ -36,10 +36,13 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
   const load = createLoad(db);
   const write = createWrite(db);
   const replaceAgents = createReplaceAgents(db);
-  // `log` and `checkpointed` are −1 in a database without a WAL.
-  const wal = db.prepare<[], { log: number; checkpointed: number }>('pragma wal_checkpoint(noop)');
-  const checkpoint = db.prepare('pragma wal_checkpoint(passive)');
-  const lastCheckpoint = db.prepare('pragma wal_checkpoint(truncate)');
+  // `log`, its pages, is −1 in a database without a WAL.
+  const wal = db.prepare<[], { log: number }>('pragma wal_checkpoint(noop)');
+  // It waits the moment that a read takes: a WAL is begun anew only when nobody reads of it, and under readers that
+  // never rest a passive checkpoint is a matter of luck.
+  const checkpoint = db.prepare<[], { busy: number }>('pragma wal_checkpoint(restart)');
+  const lastCheckpoint = db.prepare<[], { busy: number }>('pragma wal_checkpoint(truncate)');
+  let duePages = MAX_WAL_PAGES;
   let fatal: Error | null = null;
 
   const writeGroup = db.transaction((commits: readonly Commit[]) => {
@@ -92,14 +95,19 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
     return settled;
   }
 
-  /** Nobody waits for it: for want of space it is tried again, and a failed disk fails the next commit. */
-  function tryCheckpoint(statement: Statement): void {
+  /**
+   * Nobody waits for it: for want of space it is tried again, and a failed disk fails the next commit.
+   *
+   * @returns whether someone, who can only be another process, kept the WAL from being begun anew
+   */
+  function tryCheckpoint(statement: Statement<[], { busy: number }>): boolean {
     try {
-      statement.get();
+      return statement.get()?.busy === 1;
     } catch (cause) {
       const error = asStoreError(cause);
       if (isFatal(error)) fatal = error;
       else if (!(error instanceof StoreError)) throw error;
+      return false;
     }
   }
 
@@ -107,8 +115,9 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
     commitAll,
     describeAgents: (agents) => attempt(() => replaceAgents.immediate(agents)),
     checkpoint() {
-      const { log, checkpointed } = wal.get() ?? { log: 0, checkpointed: 0 };
-      if (fatal === null && log - checkpointed > MAX_WAL_PAGES) tryCheckpoint(checkpoint);
+      const { log } = wal.get() ?? { log: 0 };
+      if (fatal !== null || log <= duePages) return;
+      duePages = tryCheckpoint(checkpoint) ? log + MAX_WAL_PAGES : MAX_WAL_PAGES;
     },
     close() {
       if (fatal === null && db.open) tryCheckpoint(lastCheckpoint);
