@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Question } from '../../src/model/question.ts';
 import type { Task } from '../../src/model/task.ts';
 import { type Api, createApi, expectProblem, type Page, TASK_AGENTS } from '../support/api.ts';
 import { readLog } from '../support/log-pages.ts';
 import { expectExactly, expectOneEnd } from '../support/master-check.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { mountSmallDisk } from '../support/small-disk.ts';
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { isNamed, type LogEvent, openSseReader } from '../support/sse-reader.ts';
 import { newDirectory } from '../support/store-directory.ts';
 import { expectStored, wholeLog } from '../support/stored-check.ts';
@@ -19,12 +19,15 @@ const SPEC = { items: [{ id: 'a', prompt: 'Well?' }] };
 /** More than fit on what the flood leaves. */
 const SPECS = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`branch-${n}`, SPEC]));
 
-const disk = mountSmallDisk(16 * 1024 * 1024);
 const mustRun = process.env.CI === 'true';
 
 /** docs/protocol.md §9 `storage_full`. */
 describe('A disk that is full', () => {
   const running: ServerProcess[] = [];
+  let disk: SmallDisk | null = null;
+  beforeAll(() => {
+    disk = mountSmallDisk(16 * 1024 * 1024);
+  });
   afterEach(async () => {
     await Promise.all(running.map((server) => server.kill()));
   });
@@ -35,8 +38,9 @@ describe('A disk that is full', () => {
   }) => {
     if (disk === null && mustRun) throw new Error('A tmpfs must be mounted when CI=true, and cannot be.');
     if (disk === null) return skip('This user may not mount a tmpfs; root may.');
+    const { dir: dataDir } = disk;
     const start = async () => {
-      const server = await startServerProcess({ dataDir: disk.dir, agents: AGENTS });
+      const server = await startServerProcess({ dataDir, agents: AGENTS });
       running.push(server);
       return { server, api: createApi(server.url) };
     };
