@@ -61,7 +61,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const sweeper = createSweeper({ store, retentionMs, onFatal: fatal });
   const listeners = [hub.onCommitted, dispatcher.onCommitted, sweeper.onCommitted];
   const log = createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal });
-  const pool = await createPool({ size, agentModules, onReports: dispatcher.onReports, onLost });
+  const pool = await createPool({ size, agentModules, onReports: dispatcher.onReports, onLost, onThrown });
   const inProgress = createInProgress(store);
   const tasks = createTasks({ store, log, hub, pool, inProgress, stopping: stop.signal });
   const questions = createQuestions({ store, log, inProgress });
@@ -85,6 +85,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   function readiness(): Readiness {
     if (stop.signal.aborted) return 'draining';
     return pool.isHealthy() && isReadable(store) ? 'ready' : 'overloaded';
+  }
+
+  function onThrown(taskId: string, agent: string, stack: string): void {
+    logger.info({ taskId, agent, stack }, 'an agent threw');
   }
 
   function onLost(...[copies, error, cause]: Parameters<PoolOptions['onLost']>): void {

@@ -4,6 +4,8 @@ import { BUILT_IN_MODULE } from '../agents/built-in-module.ts';
 import type { Config } from '../config.ts';
 import { createHoldfast } from '../index.ts';
 
+/** What does not compile is told with its place, which stands on a line of its own. */
+const MAX_MESSAGE_LINES = 3;
 /** Longer than a close ever takes: what passes it hangs. */
 const CLOSE_LIMIT_MS = 9_500;
 /** npm passes on the Ctrl-C that the terminal has sent already: within this time it is the same one. */
@@ -18,6 +20,8 @@ export async function serveUntilSignal(config: Config, version: string): Promise
   const logger = pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
   const starting = createHoldfast({ ...options, agents: [new URL(BUILT_IN_MODULE), ...agents], logger });
   closeOnSignal(starting);
+  // Who reads what is printed may go; the server stays.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const { url } = await starting.catch((error) => exitWith(startFailure(error, config)));
   process.stdout.write(greeting(url, config.dataDir, version));
 }
@@ -57,8 +61,12 @@ function startFailure(error: unknown, { host, port }: Config): string {
 }
 
 function messageOf(error: unknown): string {
-  const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
-  return line;
+  const text = String(error instanceof Error ? error.message : error);
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines
+    .filter((line) => line !== '')
+    .slice(0, MAX_MESSAGE_LINES)
+    .join(' ');
 }
 
 function exitWith(message: string): never {
@@ -73,6 +81,8 @@ Start a task:
   curl ${url}/v1/tasks -H 'content-type: application/json' -d '{"agent": "trip-planner", "input": {"city": "Lisbon"}}'
 Watch everything that happens:
   curl -N ${url}/v1/events
+Every route, to try in a browser:
+  ${url}/docs
 
 Stop with Ctrl-C.
 `;

@@ -11,7 +11,7 @@ export interface Claims {
   schedule(): void;
   start(log: Log, pool: Pool): void;
   stop(): void;
-  /** Claims one task, if there is a slot that no other claim is after; a call for the commit that makes it claimable. */
+  /** Claims one task if a slot is free just now: a call for the commit that makes it claimable. Many at once may take a few slots too many. */
   rightAway(taskId: string): VerbCall[];
   /** How many are on their way. */
   readonly underWay: number;

@@ -1,6 +1,7 @@
 import type { VerbCall } from '../model/batch.ts';
 import { taskError } from '../model/task-error.ts';
 import type { DueItem, Store } from '../store/store.ts';
+import { groupBy } from './group-by.ts';
 import type { CommitListener, Log } from './log.ts';
 import { unlessFull } from './refusal.ts';
 
@@ -18,6 +19,8 @@ export interface Sweeper {
 
 const AT_ONCE = 200;
 const PRUNE_EVERY_MS = 60_000;
+const PRUNED_AT_ONCE = 50;
+const NEVER = Number.POSITIVE_INFINITY;
 /** After trouble with the storage. */
 const RETRY_MS = 1000;
 
@@ -34,7 +37,8 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
   let armedFor = Number.POSITIVE_INFINITY;
   let running: Log | null = null;
   let ticking = false;
-  let prunedAt = Number.NEGATIVE_INFINITY;
+  /** When to look next for what can be pruned. */
+  let pruneAt = Number.NEGATIVE_INFINITY;
 
   async function tick(log: Log): Promise<void> {
     for (let full = true; full; ) {
@@ -42,18 +46,19 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
       await Promise.all(due.map((item) => log.commit(item.owner, [callOf(item)])));
       full = due.length === AT_ONCE;
     }
-    if (retentionMs !== null && store.now() - prunedAt >= PRUNE_EVERY_MS) await prune(log, retentionMs);
+    if (retentionMs !== null && store.now() >= pruneAt) await prune(log, retentionMs);
   }
 
+  /** Takes a few, so that a backlog of them holds up nothing that is due. */
   async function prune(log: Log, retention: number): Promise<void> {
-    prunedAt = store.now();
-    for (let full = true; full; ) {
-      const roots = store.prunable(store.now() - retention, AT_ONCE);
-      for (const { owner, taskId } of roots) {
-        await log.commit(owner, [{ verb: 'pruneTask', args: { rootId: taskId, retentionMs: retention } }]);
-      }
-      full = roots.length === AT_ONCE;
+    const roots = store.prunable(store.now() - retention, PRUNED_AT_ONCE);
+    for (const [owner, own] of groupBy(roots, (root) => root.owner)) {
+      const calls = own.map(({ taskId }): VerbCall => {
+        return { verb: 'pruneTask', args: { rootId: taskId, retentionMs: retention } };
+      });
+      await log.commit(owner, calls);
     }
+    pruneAt = store.now() + (roots.length === PRUNED_AT_ONCE ? 0 : PRUNE_EVERY_MS);
   }
 
   /** Sleeps to the nearest deadline, and never so long that a timer would overflow. */
@@ -75,8 +80,11 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
     ticking = true;
     const done = await tick(log).then(() => true, unlessFull);
     ticking = false;
-    const next = done === null ? store.now() + RETRY_MS : (store.nextDueAt() ?? Number.POSITIVE_INFINITY);
-    arm(Math.min(next, store.now() + PRUNE_EVERY_MS));
+    arm(
+      done === null
+        ? store.now() + RETRY_MS
+        : Math.min(store.nextDueAt() ?? NEVER, retentionMs === null ? NEVER : pruneAt),
+    );
   }
 
   return {

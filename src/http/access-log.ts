@@ -15,7 +15,9 @@ export function accessLog(logger: Logger, { requests, duration }: Metrics): Midd
     const route = routeOf(c);
     requests.inc({ route, method, status });
     if (!c.get('untimed')) duration.observe({ route, method }, ms / 1000);
-    logger.info({ requestId: c.get('requestId'), method, path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+    const entry = { requestId: c.get('requestId'), method, path, status, ms: Math.round(ms * 10) / 10 };
+    // What went well is a line for each request, which is for those who look for one.
+    logger[status < 400 ? 'debug' : 'info'](entry, 'request');
   };
 }
 

@@ -21,14 +21,14 @@ export const questionItemSchema = z.discriminatedUnion('type', [
     options: z.array(optionSchema).min(1).max(50),
     multiple: z.boolean(),
     allowOther: z.boolean(),
-    default: z.union([z.string(), z.array(z.string())]).nullable(),
+    default: z.union([z.string().max(4000), z.array(z.string().max(4000)).max(50)]).nullable(),
   }),
   z.strictObject({
     ...itemBase,
     type: z.literal('text'),
     minLength: z.int().min(0).nullable(),
     maxLength: z.int().min(0).nullable(),
-    default: z.string().nullable(),
+    default: z.string().max(4000).nullable(),
   }),
   z.strictObject({ ...itemBase, type: z.literal('boolean'), default: z.boolean().nullable() }),
   z.strictObject({

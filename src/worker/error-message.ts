@@ -10,3 +10,15 @@ export function errorMessage(thrown: unknown): string {
     return 'Something was thrown that cannot be described.';
   }
 }
+
+const MAX_STACK_LENGTH = 8192;
+
+/** Where something was thrown, as far as it says; for logs alone. Never throws. */
+export function errorStack(thrown: unknown): string {
+  try {
+    const stack = typeof thrown === 'object' && thrown !== null && 'stack' in thrown ? thrown.stack : undefined;
+    return (typeof stack === 'string' ? stack : errorMessage(thrown)).slice(0, MAX_STACK_LENGTH);
+  } catch {
+    return errorMessage(thrown);
+  }
+}

@@ -5,6 +5,9 @@ import type { Json } from '../model/json.ts';
 import type { Agent } from './define-agent.ts';
 import { errorMessage } from './error-message.ts';
 
+const MAX_ISSUES = 50;
+const MAX_ISSUE_LENGTH = 1000;
+
 /** A parsed input, or what is wrong with it. */
 export type ParsedInput = { ok: true; value: unknown } | { ok: false; issues: Issue[] };
 
@@ -14,7 +17,7 @@ export async function parseInput(agent: Agent, input: Json): Promise<ParsedInput
   try {
     const result = await agent.input['~standard'].validate(input);
     if (result.issues === undefined) return { ok: true, value: result.value };
-    return { ok: false, issues: result.issues.map(toIssue) };
+    return { ok: false, issues: result.issues.slice(0, MAX_ISSUES).map(toIssue) };
   } catch (error) {
     return { ok: false, issues: [{ path: '', message: `The schema failed: ${errorMessage(error)}` }] };
   }
@@ -32,5 +35,7 @@ export function inputJsonSchema({ input }: Agent): Json {
 
 function toIssue({ path = [], message }: StandardSchemaV1.Issue): Issue {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
-  return { path: keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''), message };
+  const pointer = keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  // A schema is the author's: what it gives may be of any kind and any size.
+  return { path: pointer.slice(0, MAX_ISSUE_LENGTH), message: String(message).slice(0, MAX_ISSUE_LENGTH) };
 }

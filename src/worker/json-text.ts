@@ -1,11 +1,16 @@
+import { isDeeperThan, MAX_JSON_DEPTH } from '../model/json.ts';
+
 /**
  * The JSON text of a value that an agent hands over; `undefined` becomes null. Like `JSON.stringify`, but what that would
  * lose without a word is an error.
  *
- * @throws TypeError naming what is not JSON
+ * @throws TypeError naming what is not JSON; RangeError for what nests deeper than {@link MAX_JSON_DEPTH}
  */
 export function jsonText(value: unknown): string {
-  return (isPlain(value) ? JSON.stringify(value) : JSON.stringify(value, refuseLoss)) ?? 'null';
+  if (isPlain(value)) return JSON.stringify(value);
+  const text = JSON.stringify(value, refuseLoss) ?? 'null';
+  if (isDeeperThan(JSON.parse(text), MAX_JSON_DEPTH)) throw new RangeError(`It may nest ${MAX_JSON_DEPTH} deep.`);
+  return text;
 }
 
 /** True for what loses nothing: a replacer, which looks at each value, makes the writing several times as slow. */

@@ -38,6 +38,8 @@ export interface PoolOptions {
   agentModules: string[];
   /** Called with every batch of copies' reports, in the order in which the thread sent them. */
   onReports(worker: number, reports: Report[]): void;
+  /** An agent threw, and where: for the log. */
+  onThrown?(taskId: string, agent: string, stack: string): void;
   /**
    * A thread is gone, and with it these copies, running and waiting; none of them, when it is one that had never come up
    * in the place of another. It is being replaced.
@@ -185,6 +187,7 @@ class WorkerPool implements Pool {
           resolve();
         },
         onReports: (reports) => onReports(index, reports),
+        onThrown: (taskId, agent, stack) => this.#options.onThrown?.(taskId, agent, stack),
         onGone: (copies, error, cause) => {
           this.#workers.delete(index);
           if (upSince === null) return reject(new Error(errorMessage(cause), { cause }));

@@ -1,4 +1,5 @@
-import type { Worker } from 'node:worker_threads';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import { HoldfastError, type Issue } from '../model/error.ts';
 import type { Json } from '../model/json.ts';
 import { type TaskError, taskError } from '../model/task-error.ts';
@@ -18,6 +19,7 @@ const START_TIMEOUT_MS = 60_000;
 export const VALIDATION_TIMEOUT_MS = 2000;
 /** A thread that has been asked to stop is ended after this. */
 const STOP_GRACE_MS = 200;
+const STOP_LIMIT_MS = 2000;
 
 export interface PooledWorkerOptions {
   agentModules: string[];
@@ -25,6 +27,7 @@ export interface PooledWorkerOptions {
   unresponsiveAfterMs: number;
   onReady(agents: AgentSummary[]): void;
   onReports(reports: Report[]): void;
+  onThrown(taskId: string, agent: string, stack: string): void;
   /**
    * Called once, when the thread is gone for whatever reason but {@link PooledWorker.stop}.
    *
@@ -38,6 +41,7 @@ export interface PooledWorkerOptions {
 export class PooledWorker {
   readonly #options: PooledWorkerOptions;
   readonly #thread: Worker;
+  readonly #port: MessagePort;
   readonly #exited: Promise<void>;
   readonly #copies = new HeldCopies();
   readonly #validations = new Map<number, Deferred<Issue[] | null>>();
@@ -53,8 +57,15 @@ export class PooledWorker {
 
   constructor(options: PooledWorkerOptions) {
     this.#options = options;
-    this.#thread = spawnThread({ agentModules: options.agentModules }, options.heapMb);
-    this.#thread.on('message', (message: ReportMessage) => this.#receive(unpackReports(message)));
+    const { thread, port } = spawnThread({ agentModules: options.agentModules }, options.heapMb);
+    this.#thread = thread;
+    this.#port = port;
+    port.on('message', (message: ReportMessage) => this.#receive(unpackReports(message)));
+    // What could not be read is lost, and with it the order of all that follows.
+    port.on('messageerror', (error) => {
+      this.#die(taskError('worker_exited', 'The worker has sent what cannot be read.'), error);
+      void thread.terminate();
+    });
     this.#thread.on('error', (cause) => {
       this.#thrown = { cause };
     });
@@ -62,6 +73,11 @@ export class PooledWorker {
     this.#exited = new Promise((resolve) => {
       this.#thread.once('exit', (code) => {
         resolve();
+        // What it sent before its end counts.
+        for (let sent = receiveMessageOnPort(port); sent !== undefined; sent = receiveMessageOnPort(port)) {
+          this.#receive(unpackReports(sent.message));
+        }
+        port.close();
         const { cause } = this.#thrown ?? { cause: new Error(`The worker exited with code ${code}.`) };
         this.#die(deathOf(cause), cause);
       });
@@ -86,7 +102,7 @@ export class PooledWorker {
 
   send(command: Command): void {
     this.#copies.commanded(command);
-    if (this.#outbox.length === 0) queueMicrotask(() => this.#thread.postMessage(this.#outbox.splice(0)));
+    if (this.#outbox.length === 0) queueMicrotask(() => this.#port.postMessage(this.#outbox.splice(0)));
     this.#outbox.push(command);
   }
 
@@ -109,7 +125,8 @@ export class PooledWorker {
     this.#leave();
     this.send({ kind: 'stop' });
     const timer = setTimeout(() => this.#thread.terminate(), STOP_GRACE_MS);
-    await this.#exited;
+    // A synchronous call into the system cannot be interrupted: nobody waits for it.
+    await Promise.race([this.#exited, delay(STOP_LIMIT_MS, undefined, { ref: false })]);
     clearTimeout(timer);
   }
 
@@ -130,6 +147,9 @@ export class PooledWorker {
         return true;
       case 'pong':
         this.#unanswered = 0;
+        return true;
+      case 'thrown':
+        this.#options.onThrown(report.taskId, report.agent, report.stack);
         return true;
       case 'validated':
         this.#validations.get(report.id)?.resolve(report.issues);

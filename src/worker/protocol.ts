@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { Issue } from '../model/error.ts';
 import type { Lease } from '../model/fence.ts';
 import type { Json } from '../model/json.ts';
@@ -59,6 +60,8 @@ export type Report =
   /** A copy that waits has work again though no key of its was resolved: it needs a claim. Not numbered. */
   | { kind: 'wake'; taskId: string; fence: number }
   | { kind: 'validated'; id: number; issues: Issue[] | null }
+  /** An agent threw, and where: for the server's log, never for a client. */
+  | { kind: 'thrown'; taskId: string; agent: string; stack: string }
   | { kind: 'pong'; id: number };
 
 /** What a copy of a task reports of itself; each but `wait` becomes one verb. */
@@ -89,6 +92,8 @@ export interface AgentSummary {
 export interface ThreadOptions {
   /** `file:` URLs of the modules that export the agents. */
   agentModules: string[];
+  /** Its end of the channel to the main thread. */
+  port: MessagePort;
 }
 
 /** At most so many events of a worker may be on their way to the disk; the rest wait in the worker. */

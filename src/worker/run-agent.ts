@@ -3,7 +3,7 @@ import { MAX_OUTPUT_BYTES } from '../model/task.ts';
 import { taskError } from '../model/task-error.ts';
 import type { Copy } from './copy.ts';
 import type { Agent } from './define-agent.ts';
-import { errorMessage } from './error-message.ts';
+import { errorMessage, errorStack } from './error-message.ts';
 import { createHandle } from './handle.ts';
 import { parseInput } from './input-schema.ts';
 import { jsonText } from './json-text.ts';
@@ -12,12 +12,26 @@ import type { Command, CopyReport } from './protocol.ts';
 type Start = Extract<Command, { kind: 'start' }>;
 type Ending = Extract<CopyReport, { kind: 'end' }>['ending'];
 
-/** Runs the agent's code over a copy, from its input to its end. Never rejects. */
-export async function runAgent(copy: Copy, agent: Agent | undefined, start: Start): Promise<void> {
-  copy.end(await endingOf(copy, agent, start));
+/**
+ * Runs the agent's code over a copy, from its input to its end. Never rejects.
+ *
+ * @param onThrown told where the code threw, which its task's error does not say
+ */
+export async function runAgent(
+  copy: Copy,
+  agent: Agent | undefined,
+  start: Start,
+  onThrown: (stack: string) => void,
+): Promise<void> {
+  copy.end(await endingOf(copy, agent, start, onThrown));
 }
 
-async function endingOf(copy: Copy, agent: Agent | undefined, start: Start): Promise<Ending> {
+async function endingOf(
+  copy: Copy,
+  agent: Agent | undefined,
+  start: Start,
+  onThrown: (stack: string) => void,
+): Promise<Ending> {
   if (agent === undefined)
     return { status: 'failed', error: taskError('unknown_agent', `No agent is named "${start.agent}".`) };
   const input = await parseInput(agent, start.input);
@@ -28,6 +42,7 @@ async function endingOf(copy: Copy, agent: Agent | undefined, start: Start): Pro
   try {
     return endingWith(await agent.run(createHandle(copy, start, input.value), input.value));
   } catch (error) {
+    onThrown(errorStack(error));
     return { status: 'failed', error: taskError('agent_error', errorMessage(error)) };
   }
 }

@@ -18,7 +18,9 @@ export function serve(port: MessagePort, agents: ReadonlyMap<string, Agent>): vo
     copies.get(taskId)?.drop('lost');
     const copy: Copy = new Copy({ taskId, fence, originAt, outbox, onGone: () => forget(copy) });
     copies.set(taskId, copy);
-    void runAgent(copy, agents.get(command.agent), command);
+    void runAgent(copy, agents.get(command.agent), command, (stack) => {
+      post([{ kind: 'thrown', taskId, agent: command.agent, stack }]);
+    });
   }
 
   function forget(copy: Copy): void {

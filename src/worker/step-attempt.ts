@@ -110,11 +110,13 @@ export class StepAttempt {
       signal: this.controller.signal,
       emit: (type, data) => handled(this.#send(() => agentEvent(taskId, type, data))),
       progress: (fraction, note) => handled(this.#send(() => progressEvent(taskId, fraction, note))),
-      say: (text) => handled(this.#say(text)),
+      say: (text, ...rest: unknown[]) => handled(this.#say(text, rest)),
     } satisfies StepHandle);
   }
 
-  async #say(text: SayResult): Promise<string> {
+  async #say(text: SayResult, rest: unknown[]): Promise<string> {
+    if (rest.length > 0)
+      throw new TypeError('say() takes the text alone in a step: its message has the name of the step.');
     if (this.#isOver) return new Promise(() => {});
     if (this.#messageId !== null) throw new Error(`The step "${this.ref.name}" has its message already.`);
     this.#messageId = newMessageId();

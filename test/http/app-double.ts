@@ -160,7 +160,7 @@ export function createAppDouble(events: Operation[] = []): AppDouble {
       owner: () => 'local',
       readiness: () => (double.isReady ? 'ready' : 'overloaded'),
       metrics: createMetrics(),
-      logger: pino({}, { write: (line) => logged.push(line) }),
+      logger: pino({ level: 'debug' }, { write: (line) => logged.push(line) }),
       version: '0.0.0',
     }),
     asked,

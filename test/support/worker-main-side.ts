@@ -25,7 +25,7 @@ export class MainSide {
       this.#batches.push(batch);
       for (const report of batch) {
         if (report.kind === 'pong') this.#pongs.add(report.id);
-        else this.#unread.push(report);
+        else if (report.kind !== 'thrown') this.#unread.push(report);
       }
       this.#wake();
     });
