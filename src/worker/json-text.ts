@@ -4,13 +4,25 @@ import { isDeeperThan, MAX_JSON_DEPTH } from '../model/json.ts';
  * The JSON text of a value that an agent hands over; `undefined` becomes null. Like `JSON.stringify`, but what that would
  * lose without a word is an error.
  *
- * @throws TypeError naming what is not JSON; RangeError for what nests deeper than {@link MAX_JSON_DEPTH}
+ * @throws TypeError naming what is not JSON, or nests deeper than {@link MAX_JSON_DEPTH}
  */
 export function jsonText(value: unknown): string {
   if (isPlain(value)) return JSON.stringify(value);
-  const text = JSON.stringify(value, refuseLoss) ?? 'null';
-  if (isDeeperThan(JSON.parse(text), MAX_JSON_DEPTH)) throw new RangeError(`It may nest ${MAX_JSON_DEPTH} deep.`);
+  const text = carefully(value);
+  if (text === null || isDeeperThan(JSON.parse(text), MAX_JSON_DEPTH)) {
+    throw new TypeError(`it may nest ${MAX_JSON_DEPTH} deep.`);
+  }
   return text;
+}
+
+/** Null for what nests deeper than can be written at all. */
+function carefully(value: unknown): string | null {
+  try {
+    return JSON.stringify(value, refuseLoss) ?? 'null';
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** True for what loses nothing: a replacer, which looks at each value, makes the writing several times as slow. */

@@ -1,4 +1,4 @@
-import { isDeeperThan, type Json, MAX_JSON_DEPTH, utf8Bytes } from '../model/json.ts';
+import { type Json, utf8Bytes } from '../model/json.ts';
 import { MAX_OUTPUT_BYTES } from '../model/task.ts';
 import { taskError } from '../model/task-error.ts';
 import type { Copy } from './copy.ts';
@@ -58,7 +58,5 @@ function endingWith(value: unknown): Ending {
 function checkOutput(value: unknown): Json {
   const text = jsonText(value);
   if (utf8Bytes(text) > MAX_OUTPUT_BYTES) throw new RangeError(`it may hold ${MAX_OUTPUT_BYTES} bytes of JSON.`);
-  const output: Json = JSON.parse(text);
-  if (isDeeperThan(output, MAX_JSON_DEPTH)) throw new RangeError(`it may nest ${MAX_JSON_DEPTH} deep.`);
-  return output;
+  return JSON.parse(text);
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { TaskHandle } from '../../src/model/agent.ts';
+import type { Json } from '../../src/model/json.ts';
 import { defineAgent } from '../../src/worker/define-agent.ts';
 import { MainSide, QUESTION } from '../support/worker-main-side.ts';
 
@@ -16,6 +17,13 @@ async function run(code: (task: TaskHandle) => unknown): Promise<void> {
 const wrong = (text: string) => JSON.parse(text);
 
 const tool = ({ id = 'c', input = '' }) => ({ toolCallId: id, name: 't', input });
+
+/** An array in an array, so many times. */
+function deep(levels: number): Json {
+  let value: Json = 0;
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+}
 
 const REFUSED: [string, (task: TaskHandle) => Promise<unknown>][] = [
   ['a name with #', (task) => task.step('a#2', () => 1)],
@@ -47,6 +55,12 @@ const REFUSED: [string, (task: TaskHandle) => Promise<unknown>][] = [
   ['an event that is no string', (task) => task.emit(wrong('1'))],
   ['an event over 64 KiB', (task) => task.emit('my.event', 'x'.repeat(64 * 1024))],
   ['an event that is not JSON', (task) => task.emit('my.event', Number.NaN)],
+  ['an event that nests 33 deep', (task) => task.emit('my.event', deep(33))],
+  ['metadata that nests 33 deep', (task) => task.ask('x', { ...QUESTION, metadata: { a: deep(32) } })],
+  [
+    "a tool's input that nests 5,000 deep",
+    (task) => task.step('x', () => 1, { tool: { ...tool({}), input: deep(5000) } }),
+  ],
   ['progress over 1', (task) => task.progress(1.1)],
   ['progress that is no number', (task) => task.progress(wrong('"half"'))],
   ['a note that is too long', (task) => task.progress(1, 'x'.repeat(64 * 1024))],

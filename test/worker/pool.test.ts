@@ -55,6 +55,23 @@ describe('a pool', () => {
     expect(await side.pool.validate('neighbour', 1)).toMatchObject([{ path: '' }]);
   });
 
+  test('does not listen to what agents and their libraries send to `parentPort`', async () => {
+    side.begin('task_chatter', 'chatterer');
+
+    await side.ack('task_chatter', 'end');
+
+    expect(side.losses).toEqual([]);
+    expect(side.pool.isHealthy()).toBe(true);
+  });
+
+  test('bounds what a schema says of an input, and makes text of it', async () => {
+    const issues = (await side.pool.validate('sloppy', 1)) ?? [];
+
+    expect(issues).toHaveLength(50);
+    expect(issues[0]).toEqual({ path: '', message: expect.stringContaining('a function') });
+    expect(side.losses).toEqual([]);
+  });
+
   test('leaves no timer behind when it has validated', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
