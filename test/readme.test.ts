@@ -25,6 +25,12 @@ async function eventsOf(url: string, taskId: string): Promise<{ id: string; type
   return JSON.parse(await response.text()).events;
 }
 
+// Modules that import `holdfast` by its name get what is built.
+beforeAll(async () => {
+  const setUp = start(process.execPath, ['scripts/set-up.mjs']);
+  expect(await setUp.exited, setUp.stderr).toBe(0);
+}, LIMIT_MS);
+
 afterEach(cleanUp);
 
 describe('the commands of the README', () => {
@@ -63,11 +69,6 @@ describe('the commands of the README', () => {
 
 describe('the agent in the README', () => {
   // It imports the package by its name, which is what was built.
-  beforeAll(async () => {
-    const setUp = start(process.execPath, ['scripts/set-up.mjs']);
-    expect(await setUp.exited, setUp.stderr).toBe(0);
-  }, LIMIT_MS);
-
   test('is the one in examples, and has at most twenty lines', () => {
     const [agent = ''] = blocksOf('ts agent');
 
@@ -108,3 +109,23 @@ describe('the agent in the README', () => {
     LIMIT_MS,
   );
 });
+
+test(
+  "the README's program serves from what is built, says where, and ends",
+  async () => {
+    mkdirSync(path.join(root, '.cache'), { recursive: true });
+    const directory = mkdtempSync(path.join(root, '.cache/readme-'));
+    // A free port, since others test here at the same time.
+    writeFileSync(path.join(directory, 'program.mjs'), blocksOf('ts program').join('').replace('8080', '0'));
+    const agent = "import { defineAgent } from 'holdfast';\nexport default defineAgent({ name: 'a', run: () => 1 });\n";
+    writeFileSync(path.join(directory, 'agents.js'), agent);
+
+    const program = start(process.execPath, ['program.mjs'], { cwd: directory });
+    const ended = await program.exited;
+
+    rmSync(directory, { recursive: true });
+    expect(ended, program.stderr).toBe(0);
+    expect(program.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
+  },
+  LIMIT_MS,
+);
