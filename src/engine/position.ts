@@ -73,6 +73,11 @@ export function cursorAt(log: LogState, { seq, until }: Position): string {
   return formatCursor(epochAt(log.epochs, until ?? seq), seq, until);
 }
 
+/** The cursor for a seq outside of any retelling. */
+export function plainCursor(log: LogState, seq: number): string {
+  return cursorAt(log, { seq, until: null });
+}
+
 /**
  * Mints the cursors of a page, whose seqs only rise: the epoch is looked up once for all seqs that share it.
  *

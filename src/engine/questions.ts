@@ -5,7 +5,7 @@ import { type Answers, type Question, toQuestion } from '../model/question.ts';
 import type { Committed, QuestionFilter, Store } from '../store/store.ts';
 import type { InProgress } from './in-progress.ts';
 import type { Log } from './log.ts';
-import { cursorAt } from './position.ts';
+import { plainCursor } from './position.ts';
 import { unwrap } from './refusal.ts';
 import type { Read, Written } from './tasks.ts';
 
@@ -44,7 +44,7 @@ export interface QuestionsDependencies {
 export function createQuestions({ store, log, inProgress }: QuestionsDependencies): Questions {
   function headCursor(owner: string): string {
     const state = store.log(owner);
-    return cursorAt(state, { seq: state.head, until: null });
+    return plainCursor(state, state.head);
   }
 
   /** The cursor is that of the commit, not of what has come since: it may be where a client follows on. */
@@ -54,7 +54,7 @@ export function createQuestions({ store, log, inProgress }: QuestionsDependencie
   ): Written<{ question: Question }> {
     const state = store.log(owner);
     const { result, replayed } = unwrap(outcomes[0], state);
-    const cursor = cursorAt(state, { seq: firstSeq - 1 + events.length, until: null });
+    const cursor = plainCursor(state, firstSeq - 1 + events.length);
     return { question: toQuestion(result.question), replayed, cursor };
   }
 

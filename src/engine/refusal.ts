@@ -2,7 +2,7 @@ import { type ErrorCode, HoldfastError } from '../model/error.ts';
 import { toTask } from '../model/task.ts';
 import type { Outcome, Refusal, RefusalCode, Success } from '../model/verb.ts';
 import type { LogState } from '../store/store.ts';
-import { cursorAt } from './position.ts';
+import { plainCursor } from './position.ts';
 
 /** @throws HoldfastError with the refusal's code, if it is one */
 export function unwrap<Result>(outcome: Outcome<Result>, log: LogState): Success<Result> {
@@ -12,7 +12,7 @@ export function unwrap<Result>(outcome: Outcome<Result>, log: LogState): Success
 
 function toError({ code, message, details }: Refusal, log: LogState): HoldfastError {
   const { task, ...rest } = details;
-  const wire = task === undefined ? {} : { task: toTask(task, (seq) => cursorAt(log, { seq, until: null })) };
+  const wire = task === undefined ? {} : { task: toTask(task, (seq) => plainCursor(log, seq)) };
   return new HoldfastError(clientCode(code), message, { ...rest, ...wire });
 }
 

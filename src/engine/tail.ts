@@ -11,6 +11,7 @@ import {
   isExpired,
   type Position,
   pageCursors,
+  plainCursor,
   type Start,
   type Subject,
 } from './position.ts';
@@ -154,7 +155,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   function settle(): void {
     if (closed) return;
     if (endsAt !== null && position.seq >= endsAt) {
-      sink.end(cursorAt(store.log(owner), { seq: endsAt, until: null }));
+      sink.end(plainCursor(store.log(owner), endsAt));
       close();
       return;
     }

@@ -3,7 +3,7 @@ import type { KeyUse } from '../model/batch.ts';
 import { HoldfastError } from '../model/error.ts';
 import { formatId } from '../model/id.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { isTerminal, type Task, type TaskRecord, type TaskStatus, toTask } from '../model/task.ts';
+import { isSettled, type Task, type TaskRecord, toTask } from '../model/task.ts';
 import type { Outcome, TaskResult } from '../model/verb.ts';
 import type { Store, TaskFilter } from '../store/store.ts';
 import type { Pool } from '../worker/pool.ts';
@@ -11,7 +11,7 @@ import { onAbort } from './abort.ts';
 import type { Hub } from './hub.ts';
 import type { InProgress } from './in-progress.ts';
 import type { Log } from './log.ts';
-import { cursorAt, taskSubject } from './position.ts';
+import { plainCursor, taskSubject } from './position.ts';
 import { unwrap } from './refusal.ts';
 
 /** What clients do with tasks. Every answer carries `cursor`: a stream from there misses no later change. */
@@ -70,7 +70,7 @@ export function createTasks({ store, log, hub, pool, inProgress, stopping }: Tas
 
   function shown(owner: string, task: TaskRecord): Read<{ task: Task }> {
     const state = store.log(owner);
-    const mint = (seq: number) => cursorAt(state, { seq, until: null });
+    const mint = (seq: number) => plainCursor(state, seq);
     return { task: toTask(task, mint), cursor: mint(state.head) };
   }
 
@@ -78,7 +78,7 @@ export function createTasks({ store, log, hub, pool, inProgress, stopping }: Tas
   function written(owner: string, outcome: Outcome<TaskResult>): Written<{ task: Task }> {
     const state = store.log(owner);
     const { result, replayed } = unwrap(outcome, state);
-    const task = toTask(result.task, (seq) => cursorAt(state, { seq, until: null }));
+    const task = toTask(result.task, (seq) => plainCursor(state, seq));
     return { task, cursor: task.cursor.last, replayed };
   }
 
@@ -109,7 +109,7 @@ export function createTasks({ store, log, hub, pool, inProgress, stopping }: Tas
     list(owner, filter) {
       return store.snapshot(() => {
         const state = store.log(owner);
-        const mint = (seq: number) => cursorAt(state, { seq, until: null });
+        const mint = (seq: number) => plainCursor(state, seq);
         return { tasks: store.listTasks(owner, filter).map((task) => toTask(task, mint)), cursor: mint(state.head) };
       });
     },
@@ -144,9 +144,4 @@ export function createTasks({ store, log, hub, pool, inProgress, stopping }: Tas
       });
     },
   };
-}
-
-/** Whether those who wait for a task have waited long enough: it has ended, or it is somebody else's turn. */
-function isSettled(status: TaskStatus): boolean {
-  return isTerminal(status) || status === 'waiting';
 }

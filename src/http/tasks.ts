@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CreateTaskRequest, Tasks } from '../engine/tasks.ts';
 import { AGENT_NAME } from '../model/agent-name.ts';
 import { utf8Bytes } from '../model/json.ts';
-import { DEFAULT_TASK_TIMEOUT_MS, isTerminal, TASK_STATUSES, type Task } from '../model/task.ts';
+import { DEFAULT_TASK_TIMEOUT_MS, isSettled, TASK_STATUSES, type Task } from '../model/task.ts';
 import { anyJson, anyJsonObject, plainText, readBody } from './body.ts';
 import { markReplayed, readKey } from './idempotency.ts';
 import { type HttpContext, type Operation, type OwnerOf, ref, sendRead } from './operation.ts';
@@ -75,7 +75,7 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
         c.header('Location', `/v1/tasks/${created.task.id}`);
         if (wait === undefined) return sendRead(c, created.task, created.cursor, 202);
         const { task, cursor } = await settled(c, created.task.id, wait);
-        return sendRead(c, task, cursor, isSettled(task) ? 200 : 202);
+        return sendRead(c, task, cursor, isSettled(task.status) ? 200 : 202);
       },
     },
     {
@@ -135,10 +135,6 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
       },
     },
   ];
-}
-
-function isSettled({ status }: Task): boolean {
-  return isTerminal(status) || status === 'waiting';
 }
 
 function expand(statuses: readonly (Task['status'] | 'unfinished')[]): Task['status'][] {

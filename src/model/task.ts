@@ -85,6 +85,11 @@ export function isTerminal(status: TaskStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
+/** Whether those who wait for a task have waited long enough: it has ended, or it waits itself. @see docs/protocol.md §4 */
+export function isSettled(status: TaskStatus): boolean {
+  return isTerminal(status) || status === 'waiting';
+}
+
 /** Which status may follow which. The schema repeats it as far as one row can show. */
 const NEXT: Record<TaskStatus, readonly TaskStatus[]> = {
   queued: ['running', 'failed', 'cancelled'],
