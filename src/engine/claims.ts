@@ -1,70 +1,131 @@
+import { failpoint } from '../failpoint.ts';
 import type { VerbCall } from '../model/batch.ts';
 import type { Store } from '../store/store.ts';
 import type { Pool } from '../worker/pool.ts';
+import type { Copies } from './copies.ts';
 import { groupBy } from './group-by.ts';
-import type { Log } from './log.ts';
+import type { Followers, Log } from './log.ts';
 import { unlessFull } from './refusal.ts';
 
-/** Claims queued tasks as slots are free. */
+/** A queued task that may be claimed. */
+export interface Candidate {
+  owner: string;
+  taskId: string;
+  agent: string;
+}
+
+/** Claims queued tasks as slots are free, and never more. */
 export interface Claims {
   /** Looks soon for something to claim; many calls are one look. */
   schedule(): void;
   start(log: Log, pool: Pool): void;
   stop(): void;
-  /** Claims one task if a slot is free just now: a call for the commit that makes it claimable. Many at once may take a few slots too many. */
-  rightAway(taskId: string): VerbCall[];
+  /**
+   * Claims tasks whose copies wait in memory, in the commit that makes them claimable: as many as there are slots free
+   * just now, and none while others have queued for one.
+   */
+  rightAway(taskIds: readonly string[]): Followers | null;
+  /** How many more claims may be made now. */
+  room(): number;
+  /** Leaves so many slots to {@link Claims.claim}. */
+  reserve(slots: number): void;
+  /** Claims these, of which there may be no more than there is room. */
+  claim(candidates: readonly Candidate[]): void;
+  /** The claim of a task was decided. */
+  settled(taskId: string): void;
   /** How many are on their way. */
   readonly underWay: number;
 }
 
 const AT_ONCE = 100;
+/** While tasks queue for a slot. */
+const AGAIN_MS = 100;
 /** After want of space. */
 const RETRY_MS = 1000;
 /** Of an agent that is not here: its task fails `unknown_agent` when it is begun. */
 const UNKNOWN_VERSION = '';
 
 export interface ClaimsOptions {
-  store: Store;
-  /** Called when a round of claims has been settled. */
+  store: Pick<Store, 'claimable'>;
+  copies: Pick<Copies, 'claim' | 'unclaim'>;
+  /** Called when claims have been settled. */
   onSettled(): void;
   onFatal(error: unknown): void;
 }
 
-export function createClaims({ store, onSettled, onFatal }: ClaimsOptions): Claims {
+export function createClaims({ store, copies, onSettled, onFatal }: ClaimsOptions): Claims {
   const claiming = new Set<string>();
   let running: { log: Log; pool: Pool } | null = null;
   let scheduled = false;
+  /** Whether the last look has left tasks in the queue, as far as it could see. */
+  let isCrowded = false;
+  let reserved = 0;
+  let lookAgain: NodeJS.Timeout | null = null;
+
+  function room(): number {
+    return running === null ? 0 : running.pool.freeSlots() - claiming.size;
+  }
 
   function schedule(): void {
     if (scheduled || running === null) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      if (running !== null) claim(running.log, running.pool);
+      look();
     });
   }
 
-  function claim(log: Log, pool: Pool): void {
-    const free = Math.min(pool.freeSlots() - claiming.size, AT_ONCE);
-    if (free <= 0) return;
-    const candidates = store.claimable(free + claiming.size).filter(({ taskId }) => !claiming.has(taskId));
-    for (const [owner, tasks] of groupBy(candidates.slice(0, free), (candidate) => candidate.owner)) {
-      for (const { taskId } of tasks) claiming.add(taskId);
+  function look(): void {
+    if (running === null) return;
+    const free = Math.min(room() - reserved, AT_ONCE);
+    if (free > 0) {
+      const candidates = store.claimable(free + claiming.size + 1).filter(({ taskId }) => !claiming.has(taskId));
+      isCrowded = candidates.length > free;
+      claim(candidates.slice(0, free));
+    } else {
+      isCrowded = true;
+    }
+    // A slot may become free without a commit: a thread comes up, or is given up on.
+    if (isCrowded && lookAgain === null) lookAgain = setTimeout(lookOnce, AGAIN_MS).unref();
+  }
+
+  function lookOnce(): void {
+    lookAgain = null;
+    look();
+  }
+
+  function claim(candidates: readonly Candidate[]): void {
+    if (running === null) return;
+    const { log, pool } = running;
+    for (const [owner, tasks] of groupBy(candidates, (candidate) => candidate.owner)) {
       const calls = tasks.map(({ taskId, agent }): VerbCall => {
         const version = pool.agents.find(({ name }) => name === agent)?.version ?? UNKNOWN_VERSION;
-        return { verb: 'claimTask', args: { taskId, version } };
+        return begin(taskId, version);
       });
+      failpoint?.('claim-not-asked');
       log
         .commit(owner, calls)
-        .catch(unlessFull)
+        .catch((error: unknown) => {
+          for (const { taskId } of tasks) giveUp(taskId);
+          return unlessFull(error);
+        })
         .then((committed) => {
-          for (const { taskId } of tasks) claiming.delete(taskId);
           if (committed === null) setTimeout(schedule, RETRY_MS).unref();
-          else schedule();
           onSettled();
         })
         .catch(onFatal);
     }
+  }
+
+  function begin(taskId: string, version: string): VerbCall {
+    claiming.add(taskId);
+    return { verb: 'claimTask', args: { taskId, version, warm: copies.claim(taskId) } };
+  }
+
+  /** Nothing was written: it is as if the claim had not been tried. */
+  function giveUp(taskId: string): void {
+    claiming.delete(taskId);
+    copies.unclaim(taskId);
   }
 
   return {
@@ -75,12 +136,28 @@ export function createClaims({ store, onSettled, onFatal }: ClaimsOptions): Clai
     },
     stop() {
       running = null;
+      if (lookAgain !== null) clearTimeout(lookAgain);
     },
-    rightAway(taskId) {
-      if (running === null || running.pool.freeSlots() <= claiming.size) return [];
-      // It was claimed before, so its version is known.
-      return [{ verb: 'claimTask', args: { taskId, version: UNKNOWN_VERSION } }];
+    rightAway(taskIds) {
+      if (isCrowded) return null;
+      const taken = taskIds.filter((taskId) => !claiming.has(taskId)).slice(0, Math.max(0, room() - reserved));
+      if (taken.length === 0) return null;
+      // They were claimed before, so their versions are known.
+      const calls = taken.map((taskId) => begin(taskId, UNKNOWN_VERSION));
+      return {
+        calls,
+        onFailed() {
+          for (const taskId of taken) giveUp(taskId);
+          onSettled();
+        },
+      };
     },
+    room,
+    reserve(slots) {
+      reserved = slots;
+    },
+    claim,
+    settled: (taskId) => void claiming.delete(taskId),
     get underWay() {
       return claiming.size;
     },

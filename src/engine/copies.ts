@@ -1,22 +1,34 @@
-import type { VerbCall } from '../model/batch.ts';
+import { failpoint } from '../failpoint.ts';
+import type { ResultOf, VerbCall } from '../model/batch.ts';
 import { isTerminalEvent } from '../model/event.ts';
-import type { TaskRecord } from '../model/task.ts';
+import type { Lease } from '../model/fence.ts';
+import type { KeyResolution } from '../model/journal.ts';
 import type { Outcome } from '../model/verb.ts';
 import type { Committed } from '../store/store.ts';
-import type { Command, CopyReport, Told } from '../worker/protocol.ts';
+import type { Command, CopyReport, DropReason, StartRow, Told } from '../worker/protocol.ts';
+import { createTelling } from './telling.ts';
+import { createWarmCopies } from './warm.ts';
 
 /** A report of a copy with its place: the `n`-th of this copy. */
 export type NumberedReport = { taskId: string; fence: number; n: number } & CopyReport;
 
 /** The code of a task in a worker's memory, as far as the main thread knows it. */
 export interface Copy {
-  owner: string;
+  readonly taskId: string;
+  readonly owner: string;
+  readonly parentId: string | null;
+  /** The claim with which it was started. */
+  readonly firstFence: number;
   fence: number;
-  status: 'running' | 'waiting';
+  /**
+   * `claiming`: it waits, and a claim for it is on its way. `lost`: it can do nothing any more, and what becomes of its task
+   * is on its way.
+   */
+  status: 'running' | 'waiting' | 'claiming' | 'lost';
   /** What was resolved while the copy waits; it learns of it with its next claim. */
   untold: Told[];
-  /** The questions that it has asked. */
-  questionIds: string[];
+  /** The number of the last report that has come of it. */
+  received: number;
   /** Which worker it was last heard of from; null before. */
   worker: number | null;
 }
@@ -29,131 +41,226 @@ export interface Copies {
   get(taskId: string): Copy | undefined;
   /** How many are not at rest. */
   running(): number;
-  /** The task of the waiting copy that the call would wake; null when it would wake none. */
-  wokenBy(call: VerbCall): string | null;
+  /** How many wait and may be woken. */
+  warm(): number;
+  /** Those of `running`. */
+  unfinished(): Copy[];
+  /** Keeps a waiting copy for the claim that is made now; false when there is none. */
+  claim(taskId: string): boolean;
+  /** The claim was not made: the copy waits on. */
+  unclaim(taskId: string): void;
+  /** Hears no more of a copy: it is gone. One that runs is kept until its task has been taken from it. */
+  lose(copy: Copy): void;
   /** Takes in a commit. */
-  committed(calls: readonly VerbCall[], committed: Committed): void;
+  committed(owner: string, calls: readonly VerbCall[], committed: Committed): void;
 }
 
 export interface CopiesOptions {
+  /** How long one that waits is kept in memory. */
+  warmMs: number;
   send(command: Command): void;
   /** The report that a call was made of; null where no worker asked for it. */
   reportOf(call: VerbCall): NumberedReport | null;
-  /** A report was refused though its task is still held: it can go no further. */
-  onStranded(taskId: string): void;
+  /** A report was refused though its task is still held: the copy can go no further. */
+  onStranded(copy: Copy, why: string): void;
+  /** A claim for a waiting copy was made, but it is gone. */
+  onParked(owner: string, claim: Lease): void;
+  /** A running copy was dropped whose task has ended without it. */
+  onCut(copy: Copy): void;
 }
 
-export function createCopies({ send, reportOf, onStranded }: CopiesOptions): Copies {
+export function createCopies(options: CopiesOptions): Copies {
+  const { send, reportOf, onStranded, onParked, onCut } = options;
   const copies = new Map<string, Copy>();
-  const askers = new Map<string, string>();
-  let waiting = 0;
+  const telling = createTelling(send);
+  const warm = createWarmCopies({ warmMs: options.warmMs, park });
+  let resting = 0;
 
-  function forget(taskId: string, copy: Copy): void {
-    copies.delete(taskId);
-    for (const questionId of copy.questionIds) askers.delete(questionId);
-    if (copy.status === 'waiting') waiting -= 1;
+  function move(copy: Copy, status: Copy['status'] | 'gone'): void {
+    const rested = isResting(copy.status);
+    if (rested) warm.take(copy.taskId);
+    if (status === 'gone') copies.delete(copy.taskId);
+    else copy.status = status;
+    resting += Number(status !== 'gone' && isResting(status)) - Number(rested);
+    if (status === 'waiting') warm.keep(copy.taskId);
+  }
+
+  function drop(copy: Copy, reason: DropReason): void {
+    const { taskId, fence } = copy;
+    telling.tell(taskId);
+    move(copy, 'gone');
+    send({ kind: 'drop', taskId, fence, reason });
+  }
+
+  function park(taskId: string): void {
+    const copy = copies.get(taskId);
+    if (copy === undefined) return;
+    failpoint?.('copy-not-parked');
+    drop(copy, 'parked');
+    failpoint?.('copy-parked');
+  }
+
+  function resolve({ taskId, ...told }: KeyResolution): void {
+    const copy = copies.get(taskId);
+    if (copy === undefined || copy.status === 'lost') return;
+    failpoint?.('resolution-not-told');
+    if (copy.status === 'running') telling.resolved(copy, told);
+    else copy.untold.push(told);
   }
 
   /** Answers a report of a copy. */
-  function acknowledge(report: NumberedReport, outcome: Outcome<unknown>, at: number): void {
+  function acknowledge(report: NumberedReport, outcome: Outcome<unknown>): void {
     const { taskId, fence, n } = report;
     const copy = copies.get(taskId);
     if (copy === undefined || copy.fence !== fence) return;
     if (!outcome.ok) {
-      send({ kind: 'drop', taskId, fence, reason: 'lost' });
-      if (outcome.code === 'lease_lost') forget(taskId, copy);
-      else onStranded(taskId);
+      if (outcome.code === 'lease_lost') drop(copy, 'lost');
+      else onStranded(copy, outcome.message);
       return;
     }
-    if (report.kind === 'wait') {
-      const answer = outcome.result === 'waiting' ? 'waiting' : 'already';
-      if (answer === 'waiting') {
-        copy.status = 'waiting';
-        waiting += 1;
-      }
-      send({ kind: 'waited', taskId, fence, n, at, answer });
-      return;
+    failpoint?.('report-not-acknowledged');
+    if (report.kind === 'spawn') failpoint?.('spawn-not-acknowledged');
+    if (report.kind === 'end') {
+      failpoint?.('end-not-acknowledged');
+      if (copy.parentId !== null) failpoint?.('child-end-not-told');
+      telling.acknowledged(copy, n);
+      move(copy, 'gone');
+    } else if (report.kind === 'wait') {
+      const answer = (outcome as Outcome<ResultOf<'waitTask'>> & { ok: true }).result;
+      telling.tell(taskId);
+      failpoint?.('wait-not-told');
+      send({ kind: 'waited', taskId, fence, n, answer });
+      if (answer === 'waiting') move(copy, copy.status === 'lost' ? 'gone' : 'waiting');
+    } else {
+      telling.acknowledged(copy, n);
     }
-    if (report.kind === 'ask') {
-      copy.questionIds.push(report.questionId);
-      askers.set(report.questionId, taskId);
-    }
-    if (report.kind === 'end') forget(taskId, copy);
-    send({ kind: 'ack', taskId, fence, n, at });
   }
 
   /** Starts a copy for a claim, or gives the claim to the one that has waited in memory. */
-  function claimed(
-    { id: taskId, owner, fence, agent, attempt, version, input, createdAt }: TaskRecord,
-    at: number,
-  ): void {
-    const warm = copies.get(taskId);
-    if (warm !== undefined && warm.fence === fence - 1 && warm.status === 'waiting') {
-      const { untold } = warm;
-      waiting -= 1;
-      copies.set(taskId, { ...warm, fence, status: 'running', untold: [] });
-      send({ kind: 'adopt', taskId, fence, at, resolutions: untold });
+  function claimed(owner: string, { task, rows }: ResultOf<'claimTask'>): void {
+    const { id: taskId, fence } = task;
+    const known = copies.get(taskId);
+    if (known !== undefined && isResting(known.status) && known.fence === fence - 1) {
+      const resolutions = known.untold;
+      move(known, 'running');
+      known.fence = fence;
+      known.untold = [];
+      failpoint?.('claimed-not-adopted');
+      send({ kind: 'adopt', taskId, fence, resolutions });
       return;
     }
-    copies.set(taskId, { owner, fence, status: 'running', untold: [], questionIds: [], worker: null });
-    const seed = { seed: taskId, originAt: createdAt };
-    send({ kind: 'start', taskId, fence, agent, attempt, version: version ?? '', input, ...seed });
+    if (rows === null) {
+      onParked(owner, { taskId, fence });
+      return;
+    }
+    if (known !== undefined) drop(known, 'lost');
+    const { parentId, conversationId, agent, attempt, version, input, seed, originAt, emits, marks } = task;
+    copies.set(taskId, {
+      taskId,
+      owner,
+      parentId,
+      firstFence: fence,
+      fence,
+      status: 'running',
+      untold: [],
+      received: 0,
+      worker: null,
+    });
+    failpoint?.('claimed-not-started');
+    send({
+      kind: 'start',
+      ...{ taskId, fence, conversationId, agent, attempt, version: version ?? '', input, seed, originAt, emits, marks },
+      rows: rows.map(toStartRow),
+    });
   }
 
-  function resolve(taskId: string, told: Told, at: number): void {
+  function unclaim(taskId: string): void {
     const copy = copies.get(taskId);
-    if (copy?.status === 'waiting') copy.untold.push(told);
-    else if (copy !== undefined) send({ kind: 'resolve', taskId, fence: copy.fence, at, resolutions: [told] });
+    if (copy?.status === 'claiming') move(copy, 'waiting');
   }
 
-  /** A task that has ended otherwise than by its copy's own report. */
-  function cut(taskId: string, type: string): void {
+  /** The attempt of a task has ended otherwise than by its copy's own report. */
+  function cut(taskId: string, reason: DropReason): void {
     const copy = copies.get(taskId);
     if (copy === undefined) return;
-    forget(taskId, copy);
-    send({ kind: 'drop', taskId, fence: copy.fence, reason: type === 'task.cancelled' ? 'cancelled' : 'timeout' });
+    const wasRunning = copy.status === 'running';
+    if (copy.status === 'lost') move(copy, 'gone');
+    else drop(copy, reason);
+    if (wasRunning) onCut(copy);
+  }
+
+  /** What was to become of a lost copy's task has been decided. */
+  function forgetLost({ taskId, fence }: Lease): void {
+    const copy = copies.get(taskId);
+    if (copy?.status === 'lost' && copy.fence === fence) move(copy, 'gone');
   }
 
   return {
     get: (taskId) => copies.get(taskId),
-    running: () => copies.size - waiting,
+    running: () => copies.size - resting,
+    warm: () => warm.size,
+    unfinished: () => [...copies.values()].filter(({ status }) => !isResting(status)),
 
-    wokenBy(call) {
-      const taskId = wokenTask(call, askers);
-      return taskId !== undefined && copies.get(taskId)?.status === 'waiting' ? taskId : null;
+    claim(taskId) {
+      const copy = copies.get(taskId);
+      if (copy?.status !== 'waiting') return false;
+      move(copy, 'claiming');
+      return true;
     },
 
-    committed(calls, { outcomes, events, resolutions, now }) {
+    unclaim,
+
+    lose(copy) {
+      move(copy, isResting(copy.status) ? 'gone' : 'lost');
+    },
+
+    committed(owner, calls, { outcomes, events, eventCounts, resolutions }) {
+      let firstEvent = 0;
+      let nextResolution = 0;
       for (const [index, call] of calls.entries()) {
         const outcome = outcomes[index];
         if (outcome === undefined) throw new Error('A commit has an outcome for each of its calls.');
-        for (const { taskId, key, outcome: told } of resolutions.filter((each) => each.call === index)) {
-          resolve(taskId, { key, outcome: told }, now);
+        for (let next = resolutions[nextResolution]; next?.call === index; next = resolutions[++nextResolution]) {
+          const { call: _, ...resolution } = next;
+          resolve(resolution);
         }
         const report = reportOf(call);
-        if (report !== null) acknowledge(report, outcome, now);
-        const task = claimedTask(call, outcome);
-        if (task !== null) claimed(task, now);
+        if (report !== null) acknowledge(report, outcome);
+        if (call.verb === 'claimTask') {
+          if (outcome.ok) claimed(owner, outcome.result as ResultOf<'claimTask'>);
+          else unclaim(call.args.taskId);
+        }
+        const endEvent = firstEvent + (eventCounts[index] ?? 0);
+        for (const { taskId, type } of events.slice(firstEvent, endEvent)) {
+          if (taskId !== null && endsAttempt(type)) cut(taskId, reasonOf(call, type));
+        }
+        firstEvent = endEvent;
+        if (takesAway(call)) forgetLost(call.args);
       }
-      for (const { taskId, type } of events) if (isTerminalEvent(type)) cut(taskId, type);
+      telling.tellAll();
     },
   };
 }
 
-function wokenTask(call: VerbCall, askers: ReadonlyMap<string, string>): string | undefined {
-  switch (call.verb) {
-    case 'answerQuestion':
-    case 'declineQuestion':
-    case 'expireQuestion':
-      return askers.get(call.args.questionId);
-    case 'fireTimer':
-      return call.args.taskId;
-    default:
-      return undefined;
-  }
+function isResting(status: Copy['status']): boolean {
+  return status === 'waiting' || status === 'claiming';
 }
 
-function claimedTask(call: VerbCall, outcome: Outcome<unknown>): TaskRecord | null {
-  if (call.verb !== 'claimTask' || !outcome.ok) return null;
-  return (outcome.result as { task: TaskRecord }).task;
+function takesAway(call: VerbCall): call is VerbCall<'requeueTask' | 'failTask'> {
+  return call.verb === 'requeueTask' || (call.verb === 'failTask' && call.args.when !== 'deadline');
+}
+
+function endsAttempt(type: string): boolean {
+  return isTerminalEvent(type) || type === 'task.retrying' || type === 'task.recovered';
+}
+
+function reasonOf(call: VerbCall, type: string): DropReason {
+  if (type === 'task.cancelled') return 'cancelled';
+  return call.verb === 'failTask' && call.args.when === 'deadline' ? 'timeout' : 'lost';
+}
+
+/** Only what a copy needs goes over to its thread. */
+function toStartRow(row: StartRow): StartRow {
+  const { key, kind, status, value, askedAt, ord, emitsDone, at, tries, once } = row;
+  return { key, kind, status, value, askedAt, ord, emitsDone, at, tries, once };
 }

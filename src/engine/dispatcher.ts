@@ -1,175 +1,215 @@
+import { failpoint } from '../failpoint.ts';
 import type { VerbCall } from '../model/batch.ts';
+import type { Lease } from '../model/fence.ts';
+import type { Cut } from '../model/journal.ts';
 import { type TaskError, taskError } from '../model/task-error.ts';
 import type { Store } from '../store/store.ts';
 import type { Pool, PoolOptions } from '../worker/pool.ts';
 import type { Report } from '../worker/protocol.ts';
 import { createClaims } from './claims.ts';
-import { createCopies, type NumberedReport } from './copies.ts';
+import { type Copy, createCopies, type NumberedReport } from './copies.ts';
 import { groupBy } from './group-by.ts';
-import { createInbox, type Inbox } from './inbox.ts';
-import type { CommitListener, Log } from './log.ts';
-import { unlessFull } from './refusal.ts';
+import type { CommitListener, Log, LogOptions } from './log.ts';
+import { createQuarantine } from './quarantine.ts';
+import { createReleases } from './releases.ts';
 import { verbOfReport } from './report-verb.ts';
+import { wokenBy } from './waking.ts';
+import { createWriting, type Entry } from './writing.ts';
 
 /** Gives queued tasks to workers, and writes down what workers report. */
-export interface Dispatcher extends Pick<PoolOptions, 'onReports' | 'onLost'> {
+export interface Dispatcher extends Pick<PoolOptions, 'onReports' | 'onLost' | 'onFailed'>, Pick<LogOptions, 'follow'> {
   readonly onCommitted: CommitListener;
-  /** Claims, right behind what wakes them, the tasks that wait in a worker's memory: one commit for both. */
-  follow(owner: string, calls: readonly VerbCall[]): VerbCall[];
   /** Begins to claim. */
   start(log: Log, pool: Pool): void;
   /** Claims nothing more, and resolves when no copy runs any more or `ms` are over. */
   drain(ms: number): Promise<void>;
-  /** Writes nothing more. */
-  stop(): void;
+  /** Gives back what still runs, now that its workers are gone, and writes nothing more; at the latest after `ms`. */
+  stop(ms: number): Promise<void>;
 }
 
-/** Something to write for a copy. */
-type Entry =
-  | { kind: 'report'; taskId: string; fence: number; report: NumberedReport }
-  | { kind: 'wake'; taskId: string; fence: number }
-  /** Its worker is gone: to be failed, under whatever claim it is held by then. */
-  | { kind: 'lost'; taskId: string; error: TaskError };
+export interface DispatcherOptions {
+  store: Store;
+  /** How long a copy that waits is kept in memory. Default 10 s; 0 keeps none. */
+  warmMs?: number | undefined;
+  /** Called with what must not happen, and costs one task its attempt. */
+  onTrouble(taskId: string, why: string): void;
+  /** Called with what must never happen, when the process cannot be trusted any more. */
+  onFatal(error: unknown): void;
+}
 
-/** For a copy that has not reported anything yet. */
+const DEFAULT_WARM_MS = 10_000;
+/** Of a copy that has not reported anything yet. */
 const NO_WORKER = -1;
 
-/** @param onFatal called with what must never happen, when the process cannot be trusted any more */
-export function createDispatcher(store: Store, onFatal: (error: unknown) => void): Dispatcher {
-  let log: Log;
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { store, warmMs = DEFAULT_WARM_MS, onTrouble, onFatal } = options;
   let pool: Pool;
   let onIdle: (() => void) | null = null;
-  let stopped = false;
-  /** By worker and owner: what one copy reports must not be overtaken, and a commit has one owner. */
-  const inboxes = new Map<string, Inbox<Entry>>();
   const reportOf = new WeakMap<VerbCall, NumberedReport>();
   const copies = createCopies({
+    warmMs,
     send: (command) => pool.send(command),
     reportOf: (call) => reportOf.get(call) ?? null,
-    onStranded: (taskId) => lose(taskId, taskError('agent_error', 'The server refused what the task reported.')),
+    onStranded: blame,
+    onParked(owner, claim) {
+      failpoint?.('claimed-but-parked');
+      write(NO_WORKER, owner, claim, [{ verb: 'requeueTask', args: { ...claim, cause: 'parked' } }, releaseOf(claim)]);
+    },
+    onCut: (copy) => releases.add(copy),
   });
-  const claims = createClaims({ store, onSettled: tellIfIdle, onFatal });
+  const writing = createWriting({
+    isLive: ({ taskId, fence }) => copies.get(taskId)?.fence === fence,
+    onOvertaken: ({ taskId }) => giveBack(taskId),
+    onBroken({ taskId }, error) {
+      const copy = copies.get(taskId);
+      if (copy !== undefined) blame(copy, String(error));
+    },
+    onFatal,
+  });
+  const claims = createClaims({ store, copies, onSettled: tellIfIdle, onFatal });
+  const quarantine = createQuarantine({ store, claims });
+  const releases = createReleases({
+    release(copy) {
+      write(copy.worker ?? NO_WORKER, copy.owner, copy, [releaseOf(copy)]);
+    },
+    retire: (worker) => pool.retire(worker),
+  });
 
   function tellIfIdle(): void {
     if (copies.running() === 0 && claims.underWay === 0) onIdle?.();
   }
 
-  function put(worker: number, entries: readonly Entry[]): void {
-    if (stopped) return;
-    for (const [owner, own] of groupBy(entries, ({ taskId }) => copies.get(taskId)?.owner)) {
-      if (owner !== undefined) inboxOf(worker, owner).put(own);
-    }
+  function write(worker: number, owner: string, lease: Lease, calls: readonly VerbCall[]): void {
+    writing.put(
+      worker,
+      owner,
+      calls.map((call) => entryOf(lease, call)),
+    );
   }
 
-  function inboxOf(worker: number, owner: string): Inbox<Entry> {
-    const key = `${worker} ${owner}`;
-    const inbox =
-      inboxes.get(key) ??
-      createInbox<Entry>({
-        write: (entries) => write(owner, entries),
-        onIdle: () => inboxes.delete(key),
-        onFatal,
-      });
-    inboxes.set(key, inbox);
-    return inbox;
+  /** Takes a task from a copy, behind all that it has reported. */
+  function take(copy: Copy, calls: readonly VerbCall[]): void {
+    copies.lose(copy);
+    write(copy.worker ?? NO_WORKER, copy.owner, copy, calls);
   }
 
-  /** @returns what there was no space for */
-  async function write(owner: string, entries: Entry[]): Promise<Entry[]> {
-    const known = entries.flatMap((entry) => {
-      const call = callOf(entry);
-      return call === null ? [] : [{ entry, call }];
-    });
-    if (known.length === 0) return [];
-    try {
-      const calls = known.map(({ call }) => call);
-      const committed = await log.commit(owner, calls).catch(unlessFull);
-      if (committed === null) return entries;
-      for (const [index, { entry, call }] of known.entries()) {
-        if (committed.outcomes[index]?.ok === false) loseAgain(entry, call);
-      }
-      return [];
-    } catch (error) {
-      return writeSingly(owner, entries, error);
-    }
+  /** The task of a copy that is gone goes on from its journal, in another. */
+  function requeue(copy: Copy, cause: 'worker_lost' | 'drained'): void {
+    const isHeld = copy.status === 'running';
+    // Who ends the task before it is requeued leaves it held.
+    take(copy, isHeld ? [{ verb: 'requeueTask', args: { ...leaseOf(copy), cause } }, releaseOf(copy)] : []);
   }
 
-  /** Something in the batch is a bug. It costs the task that it is of, and nobody else. */
-  async function writeSingly(owner: string, entries: Entry[], error: unknown): Promise<Entry[]> {
-    const [first, second] = entries;
-    if (first === undefined || (second === undefined && first.kind === 'lost') || stopped) throw error;
-    if (second === undefined) {
-      lose(first.taskId, taskError('agent_error', 'What the task reported could not be stored.'));
-      return [];
-    }
-    for (const [index, entry] of entries.entries()) {
-      const notStored = await write(owner, [entry]);
-      if (notStored.length > 0) return entries.slice(index);
-    }
-    return [];
+  /** The attempt of a copy that is gone has failed, whatever it may have said. */
+  function fail(copy: Copy, error: TaskError): void {
+    if (copy.status === 'lost') return;
+    const how = { error, cut: null, when: 'now', jitter: Math.random() } as const;
+    take(copy, [{ verb: 'failTask', args: { ...leaseOf(copy), ...how } }, releaseOf(copy)]);
   }
 
-  /** Null for a copy that is gone. */
-  function callOf(entry: Entry): VerbCall | null {
-    const { taskId } = entry;
+  /**
+   * The attempt of a copy has failed, and it is told to stop; what runs of it until then holds the task.
+   *
+   * @param back where its journal is taken back to; null keeps it whole
+   */
+  function cut(copy: Copy, error: TaskError, back: Cut | null): void {
+    if (copy.status === 'lost') return;
+    const how = { error, cut: back, when: 'cut', jitter: Math.random() } as const;
+    const isHeld = copy.status === 'running';
+    take(copy, [{ verb: 'failTask', args: { ...leaseOf(copy), ...how } }]);
+    if (isHeld) releases.add(copy);
+    drop(copy);
+  }
+
+  function drop(copy: Copy): void {
+    pool.send({ kind: 'drop', ...leaseOf(copy), reason: 'lost' });
+  }
+
+  function blame(copy: Copy, why: string): void {
+    if (copy.status === 'lost') return;
+    onTrouble(copy.taskId, why);
+    cut(copy, taskError('agent_error', 'The server refused what the task reported.'), null);
+  }
+
+  function giveBack(taskId: string): void {
     const copy = copies.get(taskId);
-    if (copy === undefined) return null;
-    if (entry.kind === 'lost') {
-      return { verb: 'failTask', args: { taskId, fence: copy.fence, error: entry.error, when: 'now' } };
+    if (copy === undefined) return;
+    drop(copy);
+    requeue(copy, 'worker_lost');
+  }
+
+  /** What is to be written for a report; null for one of a copy that is gone. */
+  function received(worker: number, report: Report): Entry | null {
+    if (report.kind === 'released') releases.released(report);
+    if (!('taskId' in report) || !('fence' in report)) return null;
+    const copy = copies.get(report.taskId);
+    if (copy === undefined || copy.fence !== report.fence || copy.status === 'lost') return null;
+    copy.worker = worker;
+    if (report.kind === 'wake') return entryOf(copy, { verb: 'wakeTask', args: leaseOf(copy) });
+    if (!('n' in report)) return null;
+    if (report.n !== copy.received + 1 || copy.status !== 'running') {
+      blame(copy, `Report ${report.n} came when it was ${copy.status}, after report ${copy.received}.`);
+      return null;
     }
-    const { fence } = entry;
-    if (copy.fence !== fence) return null;
-    if (entry.kind === 'wake') return { verb: 'wakeTask', args: { taskId, fence } };
-    const call = verbOfReport(entry.report);
-    reportOf.set(call, entry.report);
-    return call;
-  }
-
-  /** The copy was lost while a claim for it was on its way: it is the claim under which it has to fail. */
-  function loseAgain(entry: Entry, call: VerbCall): void {
-    if (entry.kind !== 'lost' || call.verb !== 'failTask') return;
-    if (copies.get(entry.taskId)?.fence !== call.args.fence) lose(entry.taskId, entry.error);
-  }
-
-  function lose(taskId: string, error: TaskError): void {
-    put(copies.get(taskId)?.worker ?? NO_WORKER, [{ kind: 'lost', taskId, error }]);
+    copy.received = report.n;
+    const entry = { ...entryOf(copy, verbOfReport(report)), isReport: true };
+    reportOf.set(entry.call, report);
+    return entry;
   }
 
   return {
     onReports(worker, reports) {
-      const entries = reports.flatMap((report) => entryOf(report) ?? []);
-      for (const entry of entries) {
-        const copy = copies.get(entry.taskId);
-        if (copy !== undefined) copy.worker = worker;
+      const entries = reports.flatMap((report) => received(worker, report) ?? []);
+      failpoint?.('reports-not-written');
+      for (const [owner, own] of groupBy(entries, ({ taskId }) => copies.get(taskId)?.owner)) {
+        if (owner !== undefined) writing.put(worker, owner, own);
       }
-      put(worker, entries);
     },
 
-    onLost(lost, error) {
-      for (const { taskId } of lost) lose(taskId, error);
+    onLost({ copies: lost, culprit }) {
+      failpoint?.('lost-not-requeued');
+      for (const lease of lost) {
+        releases.released(lease);
+        const copy = copies.get(lease.taskId);
+        if (copy === undefined || copy.fence !== lease.fence) continue;
+        if (culprit?.taskId === copy.taskId) fail(copy, culprit.error);
+        else requeue(copy, 'worker_lost');
+      }
     },
 
-    follow(_owner, calls) {
-      const [call, second] = calls;
-      if (call === undefined || second !== undefined) return [];
-      const taskId = copies.wokenBy(call);
-      return taskId === null ? [] : claims.rightAway(taskId);
+    onFailed(taskId, fence, error, _stack, back) {
+      const copy = copies.get(taskId);
+      // Its thread may not have heard of its newest claim yet.
+      if (copy === undefined || fence < copy.firstFence || fence > copy.fence) return;
+      cut(copy, error, back);
     },
 
-    onCommitted(_owner, calls, committed) {
-      copies.committed(calls, committed);
+    follow(owner, calls) {
+      if (copies.warm() === 0) return null;
+      const parentOf = (taskId: string) => copies.get(taskId)?.parentId ?? null;
+      const woken = calls.flatMap((call) => wokenBy(owner, call, store, parentOf) ?? []);
+      const warm = [...new Set(woken)].filter((taskId) => copies.get(taskId)?.status === 'waiting');
+      return warm.length === 0 ? null : claims.rightAway(warm);
+    },
+
+    onCommitted(owner, calls, committed) {
+      copies.committed(owner, calls, committed);
+      for (const call of calls) if (call.verb === 'claimTask') claims.settled(call.args.taskId);
       tellIfIdle();
-      claims.schedule();
+      // Where nothing was changed there is nothing new to claim.
+      if (committed.events.length > 0 || committed.outcomes.some(({ ok }) => ok)) claims.schedule();
     },
 
-    start(theLog, thePool) {
-      log = theLog;
+    start(log, thePool) {
       pool = thePool;
+      writing.start(log);
       claims.start(log, pool);
+      quarantine.start();
     },
 
     drain(ms) {
       claims.stop();
+      quarantine.stop();
       return new Promise((resolve) => {
         const timer = setTimeout(resolve, ms);
         onIdle = () => {
@@ -180,14 +220,23 @@ export function createDispatcher(store: Store, onFatal: (error: unknown) => void
       });
     },
 
-    stop() {
-      stopped = true;
-      for (const inbox of inboxes.values()) inbox.stop();
+    async stop(ms) {
+      for (const copy of copies.unfinished()) requeue(copy, 'drained');
+      releases.releaseAll();
+      await writing.stop(ms);
     },
   };
 }
 
-function entryOf(report: Report): Entry | null {
-  if ('n' in report) return { kind: 'report', taskId: report.taskId, fence: report.fence, report };
-  return report.kind === 'wake' ? report : null;
+function leaseOf({ taskId, fence }: Lease): Lease {
+  return { taskId, fence };
+}
+
+/** Of a task that is still held though it runs no more; of any other it does nothing. */
+function releaseOf(lease: Lease): VerbCall {
+  return { verb: 'releaseTask', args: leaseOf(lease) };
+}
+
+function entryOf(lease: Lease, call: VerbCall): Entry {
+  return { ...leaseOf(lease), call, isReport: false };
 }

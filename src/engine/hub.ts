@@ -1,3 +1,4 @@
+import { failpoint } from '../failpoint.ts';
 import { formatCursor } from '../model/cursor.ts';
 import { type Event, eventJson } from '../model/event.ts';
 import type { Scope } from '../store/store.ts';
@@ -114,14 +115,17 @@ export function createHub(): Hub {
       if (!continues) for (const topic of own.topics.values()) restart(topic, firstSeq - 1);
       own.head = last.seq;
       own.epoch = epoch;
-      let taskId: string | null = null;
+      let before: Event | null = null;
       let topics: Topic[] = [];
       for (const event of events) {
-        if (event.taskId !== taskId) {
-          taskId = event.taskId;
+        if (before === null || event.taskId !== before.taskId || event.taskId === null) {
           topics = keysOf(event).flatMap((key) => own.topics.get(key) ?? []);
           topics.forEach(schedule);
         }
+        before = event;
+        // Of a deleted conversation nothing else is told any more: the store knows what may be.
+        if (event.type === 'conversation.deleted')
+          for (const topic of own.topics.values()) restart(topic, event.seq - 1);
         for (const topic of topics) push(topic, event);
       }
     },
@@ -139,6 +143,7 @@ function createRounds(later: (round: () => void, lastMs: number) => void) {
     const startedAt = performance.now();
     const topics = [...rung];
     rung.clear();
+    failpoint?.('readers-not-woken');
     for (const topic of topics) for (const ring of topic.readers) ring();
     // Node puts off what the readers write to the end of the turn: only then it is known how long they took.
     setImmediate(() => {
@@ -157,11 +162,21 @@ function createRounds(later: (round: () => void, lastMs: number) => void) {
 }
 
 function topicKey(scope: Scope): string {
-  return scope.kind === 'log' ? 'log' : `${scope.kind} ${scope.taskId}`;
+  switch (scope.kind) {
+    case 'log':
+      return 'log';
+    case 'conversation':
+      return `conversation ${scope.conversationId}`;
+    default:
+      return `${scope.kind} ${scope.taskId}`;
+  }
 }
 
-function keysOf({ taskId, rootId }: Event): string[] {
-  return taskId === rootId ? ['log', `root ${rootId}`] : ['log', `root ${rootId}`, `child ${taskId}`];
+function keysOf({ taskId, rootId, conversationId }: Event): string[] {
+  const keys = conversationId === null ? ['log'] : ['log', `conversation ${conversationId}`];
+  if (rootId !== null) keys.push(`root ${rootId}`);
+  if (taskId !== rootId) keys.push(`child ${taskId}`);
+  return keys;
 }
 
 function restart(topic: Topic, base: number): void {

@@ -1,25 +1,44 @@
+import { failpoint } from '../failpoint.ts';
 import type { VerbCall } from '../model/batch.ts';
-import { taskError } from '../model/task-error.ts';
-import type { Store } from '../store/store.ts';
+import type { HeldTask, Store } from '../store/store.ts';
 import { groupBy } from './group-by.ts';
 import type { Log } from './log.ts';
 
 const AT_ONCE = 200;
+/**
+ * What kills the process may take its time: a suspect that began sooner than this after another is not blamed for what
+ * may be that one's doing.
+ */
+export const ALONE_AFTER_MS = 10_000;
 
 /**
- * Fails what an earlier process had begun and not ended: no code of it is left that could go on. Their questions are
- * cancelled with them.
+ * Queues again what an earlier process was running, so that it goes on from its journal, and lets go of what it had not let
+ * go of. Nothing of it runs any more, whatever it was.
  */
-export async function failOrphans(store: Store, log: Log): Promise<void> {
-  const error = taskError('worker_exited', 'The server stopped while the task was unfinished.');
-  for (;;) {
-    const orphans = store.orphans(AT_ONCE);
-    if (orphans.length === 0) return;
+export async function requeueOrphans(store: Store, log: Log): Promise<void> {
+  failpoint?.('orphans-not-requeued');
+  const suspect = suspectAlone(store.newestSuspects(2));
+  for (let orphans = store.orphans(AT_ONCE); orphans.length > 0; orphans = store.orphans(AT_ONCE)) {
     for (const [owner, own] of groupBy(orphans, (orphan) => orphan.owner)) {
-      const calls = own.map(({ taskId, fence }): VerbCall => {
-        return { verb: 'failTask', args: { taskId, fence, error, when: 'now' } };
-      });
-      await log.commit(owner, calls);
+      const { outcomes } = await log.commit(
+        owner,
+        own.map((orphan) => callOf(orphan, suspect)),
+      );
+      failpoint?.('some-orphans-requeued');
+      // A parent that is convicted takes its children with it: they are found again, as tasks to let go of.
+      if (outcomes.every(({ ok }) => !ok)) throw new Error(`Orphans were refused: ${JSON.stringify(outcomes[0])}`);
     }
   }
+}
+
+/** The suspect that was started last, if no other that runs was started shortly before: the death counts to it. */
+function suspectAlone([newest, second]: readonly HeldTask[]): string | null {
+  if (newest === undefined) return null;
+  const apartMs = (newest.runningSince ?? 0) - (second?.runningSince ?? Number.NEGATIVE_INFINITY);
+  return apartMs >= ALONE_AFTER_MS ? newest.taskId : null;
+}
+
+function callOf({ taskId, fence, status }: HeldTask, suspect: string | null): VerbCall {
+  if (status !== 'running') return { verb: 'releaseTask', args: { taskId, fence } };
+  return { verb: 'requeueTask', args: { taskId, fence, cause: 'crashed', alone: taskId === suspect } };
 }

@@ -4,7 +4,16 @@ import { isTerminal } from '../model/task.ts';
 import type { Store } from '../store/store.ts';
 import { createBell } from './bell.ts';
 import type { Hub } from './hub.ts';
-import { cursorAt, freshPosition, isExpired, type Position, type Subject } from './position.ts';
+import {
+  cursorAt,
+  freshPosition,
+  isEndOf,
+  isExpired,
+  isGone,
+  type Position,
+  type Subject,
+  subjectNow,
+} from './position.ts';
 
 /** A stretch of a log as one JSON answer. @see docs/protocol.md §5.6 */
 export interface EventsPage {
@@ -66,7 +75,9 @@ async function collect(store: Store, request: PageRequest) {
   const { head } = store.log(owner);
   const events: string[] = [];
   let bytes = 0;
+  let hasEnded = false;
   for (;;) {
+    if (isGone(store, owner, request.subject)) return { events, position, caughtUp: true, done: true };
     const { log, subject, page } = store.snapshot(() => look(store, request, position, head));
     if (page === null) {
       if (events.length > 0) return { events, position, caughtUp: false, done: false };
@@ -84,12 +95,13 @@ async function collect(store: Store, request: PageRequest) {
         bytes += size;
       }
       position = { ...position, seq: event.seq };
+      hasEnded ||= isEndOf(subject, event);
     }
     position = { ...position, seq: scannedTo };
     if (position.until !== null && scannedTo >= position.until) position = { seq: scannedTo, until: null };
     if (position.until === null && position.seq >= head) {
       const { task } = subject;
-      const done = task !== null && isTerminal(task.status) && position.seq >= task.lastSeq;
+      const done = hasEnded || (task !== null && isTerminal(task.status) && position.seq >= task.lastSeq);
       return { events, position, caughtUp: true, done };
     }
     await nextTick();
@@ -100,8 +112,7 @@ async function collect(store: Store, request: PageRequest) {
 /** One instant's log, task and next events; no events where some were pruned that a reader at this place has to be told. */
 function look(store: Store, { owner, subject: asked, limit }: PageRequest, position: Position, head: number) {
   const log = store.log(owner);
-  const task = asked.task === null ? null : (store.task(owner, asked.task.id) ?? asked.task);
-  const subject = { ...asked, task };
+  const subject = subjectNow(store, owner, asked);
   if (isExpired(subject, log, position)) return { log, subject, page: null };
   const { seq, until } = position;
   const range = { after: seq, upTo: until ?? head, unfinishedAt: until, limit };

@@ -1,6 +1,8 @@
+import type { ConversationRecord } from '../model/conversation.ts';
 import { type Cursor, formatCursor, type StartPoint } from '../model/cursor.ts';
 import { epochAt, judgeCursor } from '../model/epoch.ts';
 import type { ResetReason } from '../model/error.ts';
+import { type Event, isTerminalEvent } from '../model/event.ts';
 import { isTerminal, type TaskRecord } from '../model/task.ts';
 import type { LogState, Scope, Store } from '../store/store.ts';
 
@@ -18,11 +20,38 @@ export type Start =
   /** The cursor cannot be served; the stream goes on from `position`. */
   | { kind: 'reset'; reason: ResetReason; position: Position };
 
-/** What a stream is about: all of an owner's log, or one task with its children. */
+/** What a stream is about: all of an owner's log, one conversation, or one task with its children. */
 export interface Subject {
   scope: Scope;
-  /** Null for the whole log. */
+  /** Null for anything but a task. */
   task: TaskRecord | null;
+  /** Null for anything but a conversation. */
+  conversation: ConversationRecord | null;
+}
+
+export const EVERYTHING: Subject = { scope: { kind: 'log' }, task: null, conversation: null };
+
+export function conversationSubject(conversation: ConversationRecord): Subject {
+  return { scope: { kind: 'conversation', conversationId: conversation.id }, task: null, conversation };
+}
+
+/** The same as it is now; what is not there any more, as it was. */
+export function subjectNow(store: Store, owner: string, subject: Subject): Subject {
+  const { task, conversation } = subject;
+  if (task !== null) return { ...subject, task: store.task(owner, task.id) ?? task };
+  if (conversation === null) return subject;
+  return { ...subject, conversation: store.conversation(owner, conversation.id) ?? conversation };
+}
+
+/** Whether the task was deleted with its conversation: there is no event that would tell its stream so. */
+export function isGone(store: Store, owner: string, { task }: Subject): boolean {
+  return task !== null && store.task(owner, task.id) === null;
+}
+
+/** Whether a stream ends with this event. */
+export function isEndOf({ task, conversation }: Subject, event: Event): boolean {
+  if (task !== null) return event.taskId === task.id && isTerminalEvent(event.type);
+  return conversation !== null && event.type === 'conversation.deleted' && event.conversationId === conversation.id;
 }
 
 export function taskSubject(task: TaskRecord): Subject {
@@ -30,7 +59,7 @@ export function taskSubject(task: TaskRecord): Subject {
     task.rootId === task.id
       ? { kind: 'root', taskId: task.id }
       : { kind: 'child', taskId: task.id, rootId: task.rootId };
-  return { scope, task };
+  return { scope, task, conversation: null };
 }
 
 /**
@@ -55,16 +84,20 @@ export function startOf(store: Store, owner: string, subject: Subject, asked: St
 }
 
 /** Whether something was pruned that a reader at this place would have had to be told. @see docs/protocol.md §5.3 */
-export function isExpired({ task }: Subject, log: LogState, position: Position): boolean {
-  const mark = task === null ? log.prunedSeq : task.prunedSeq;
-  return (position.until ?? position.seq) < mark;
+export function isExpired(subject: Subject, log: LogState, position: Position): boolean {
+  return (position.until ?? position.seq) < markOf(subject, log);
+}
+
+/** The highest seq pruned out of what a stream is about. */
+function markOf({ task, conversation }: Subject, log: LogState): number {
+  return (task ?? conversation ?? log).prunedSeq;
 }
 
 /** Where unfinished work starts: where a reader begins who knows nothing, or whose cursor was lost. */
 export function freshPosition(store: Store, owner: string, subject: Subject): Position {
   const log = store.log(owner);
   if (subject.task !== null) return { seq: beginning(subject, log), until: null };
-  const from = store.unfinishedFrom(owner);
+  const from = store.unfinishedFrom(owner, subject.conversation?.id);
   return from === null ? { seq: log.head, until: null } : { seq: from, until: log.head };
 }
 
@@ -99,6 +132,8 @@ function positionOf({ seq, until }: Cursor, task: TaskRecord | null): Position {
   return { seq, until: task !== null || until === null || seq >= until ? null : until };
 }
 
-function beginning({ task }: Subject, log: LogState): number {
-  return task === null ? log.prunedSeq : Math.max(task.firstSeq - 1, task.prunedSeq);
+function beginning(subject: Subject, log: LogState): number {
+  const { task } = subject;
+  const mark = markOf(subject, log);
+  return task === null ? mark : Math.max(task.firstSeq - 1, mark);
 }

@@ -1,3 +1,4 @@
+import { failpoint } from '../failpoint.ts';
 import type { KeyUse, VerbCall } from '../model/batch.ts';
 import { HoldfastError } from '../model/error.ts';
 import type { Json } from '../model/json.ts';
@@ -78,7 +79,9 @@ export function createQuestions({ store, log, inProgress }: QuestionsDependencie
       const args = { questionId, given, resolvedBy };
       return inProgress.run(owner, idempotency, async () => {
         const call = { verb: 'answerQuestion', args, ...(idempotency && { idempotency }) } as const;
-        return written(owner, await log.commit(owner, [call]));
+        const committed = await log.commit(owner, [call]);
+        failpoint?.('question-answered');
+        return written(owner, committed);
       });
     },
 
@@ -86,7 +89,9 @@ export function createQuestions({ store, log, inProgress }: QuestionsDependencie
       const args = { questionId, reason, resolvedBy };
       return inProgress.run(owner, idempotency, async () => {
         const call = { verb: 'declineQuestion', args, ...(idempotency && { idempotency }) } as const;
-        return written(owner, await log.commit(owner, [call]));
+        const committed = await log.commit(owner, [call]);
+        failpoint?.('question-declined');
+        return written(owner, committed);
       });
     },
   };

@@ -1,33 +1,47 @@
 import type { VerbCall } from '../model/batch.ts';
-import type { CopyReport } from '../worker/protocol.ts';
+import type { NumberedReport } from './copies.ts';
 
 /** The verb that a copy's report asks for. */
-export function verbOfReport(report: { taskId: string; fence: number } & CopyReport): VerbCall {
+export function verbOfReport(report: NumberedReport): VerbCall {
   const { taskId, fence } = report;
   switch (report.kind) {
-    case 'append':
-      return { verb: 'appendEvents', args: { taskId, fence, events: report.events } };
+    case 'append': {
+      const { after, events } = report;
+      return { verb: 'appendEvents', args: { taskId, fence, after, events } };
+    }
     case 'startStep': {
-      const { step, messageId, tool } = report;
-      return { verb: 'startStep', args: { taskId, fence, step, messageId, tool } };
+      const { step, askedAt, once, messageId, tool } = report;
+      return { verb: 'startStep', args: { taskId, fence, step, askedAt, once, messageId, tool } };
     }
     case 'settleStep': {
-      const { step, ms, outcome, message, tool } = report;
-      return { verb: 'settleStep', args: { taskId, fence, step, ms, outcome, message, tool } };
+      const { step, askedAt, once, ms, outcome, message, tool } = report;
+      return { verb: 'settleStep', args: { taskId, fence, step, askedAt, once, ms, outcome, message, tool } };
     }
     case 'ask': {
-      const { questionId, key, items, metadata, timeoutMs } = report;
-      return { verb: 'askQuestion', args: { taskId, fence, questionId, key, items, metadata, timeoutMs } };
+      const { questionId, key, askedAt, items, metadata, timeoutMs } = report;
+      return { verb: 'askQuestion', args: { taskId, fence, questionId, key, askedAt, items, metadata, timeoutMs } };
     }
-    case 'sleep':
-      return { verb: 'startTimer', args: { taskId, fence, key: report.key, ms: report.ms } };
+    case 'sleep': {
+      const { key, askedAt, ms } = report;
+      return { verb: 'startTimer', args: { taskId, fence, key, askedAt, ms } };
+    }
+    case 'inbox':
+      return { verb: 'takeInbox', args: { taskId, fence, key: report.key, askedAt: report.askedAt } };
+    case 'history':
+      return { verb: 'readHistory', args: { taskId, fence, key: report.key, askedAt: report.askedAt } };
+    case 'spawn': {
+      const { key, askedAt, childId, agent, input } = report;
+      return { verb: 'spawnTask', args: { taskId, fence, key, askedAt, childId, agent, input } };
+    }
     case 'withdraw':
-      return { verb: 'withdrawQuestion', args: { taskId, fence, key: report.key } };
+      return { verb: 'withdrawQuestion', args: { taskId, fence, key: report.key, askedAt: report.askedAt } };
     case 'wait':
-      return { verb: 'waitTask', args: { taskId, fence, keys: report.keys } };
-    case 'end':
-      return report.ending.status === 'completed'
-        ? { verb: 'finishTask', args: { taskId, fence, output: report.ending.output } }
-        : { verb: 'failTask', args: { taskId, fence, error: report.ending.error, when: 'now' } };
+      return { verb: 'waitTask', args: { taskId, fence, ord: report.ord, keys: report.keys } };
+    case 'end': {
+      const { ending } = report;
+      if (ending.status === 'completed') return { verb: 'finishTask', args: { taskId, fence, output: ending.output } };
+      const { error, cut } = ending;
+      return { verb: 'failTask', args: { taskId, fence, error, cut, when: 'now', jitter: Math.random() } };
+    }
   }
 }

@@ -1,8 +1,18 @@
 import type { StartPoint } from '../model/cursor.ts';
 import type { Store } from '../store/store.ts';
+import type { Conversations } from './conversations.ts';
 import type { Hub } from './hub.ts';
 import { type EventsPage, type PageRequest, readEventsPage } from './pages.ts';
-import { cursorAt, type Position, type Start, type Subject, startOf, taskSubject } from './position.ts';
+import {
+  conversationSubject,
+  cursorAt,
+  EVERYTHING,
+  type Position,
+  type Start,
+  type Subject,
+  startOf,
+  taskSubject,
+} from './position.ts';
 import { openTail, type Sink, type Tail, type TailRequest } from './tail.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -10,6 +20,8 @@ import type { Tasks } from './tasks.ts';
 export interface Streams {
   /** What a task's stream is about. @throws HoldfastError `not_found` */
   ofTask(owner: string, taskId: string): Subject;
+  /** What a conversation's stream is about. @throws HoldfastError `not_found` */
+  ofConversation(owner: string, conversationId: string): Subject;
   ofOwner(): Subject;
   startOf(owner: string, subject: Subject, asked: StartPoint | null): Start;
   cursorAt(owner: string, position: Position): string;
@@ -18,10 +30,17 @@ export interface Streams {
 }
 
 /** @param stopping ends all waiting when the server stops */
-export function createStreams(store: Store, hub: Hub, tasks: Pick<Tasks, 'record'>, stopping: AbortSignal): Streams {
+export function createStreams(
+  store: Store,
+  hub: Hub,
+  tasks: Pick<Tasks, 'record'>,
+  conversations: Pick<Conversations, 'record'>,
+  stopping: AbortSignal,
+): Streams {
   return {
     ofTask: (owner, taskId) => taskSubject(tasks.record(owner, taskId)),
-    ofOwner: () => ({ scope: { kind: 'log' }, task: null }),
+    ofConversation: (owner, id) => conversationSubject(conversations.record(owner, id)),
+    ofOwner: () => EVERYTHING,
     startOf: (owner, subject, asked) => store.snapshot(() => startOf(store, owner, subject, asked)),
     cursorAt: (owner, position) => cursorAt(store.log(owner), position),
     open: (request, sink) => openTail(store, hub, request, sink),

@@ -1,3 +1,4 @@
+import { failpoint } from '../failpoint.ts';
 import type { VerbCall } from '../model/batch.ts';
 import { taskError } from '../model/task-error.ts';
 import type { DueItem, Store } from '../store/store.ts';
@@ -6,13 +7,15 @@ import type { CommitListener, Log } from './log.ts';
 import { unlessFull } from './refusal.ts';
 
 /**
- * Makes happen what falls due when nobody writes: questions expire, sleeps end, running time is used up, old events are
- * pruned. It only proposes; the store's clock decides in the transaction.
+ * Makes happen what falls due when nobody writes: questions expire, sleeps end, delayed tasks become ready,
+ * running time is used up, old events are pruned. It only proposes; the store's clock decides in the transaction.
  */
 export interface Sweeper {
   readonly onCommitted: CommitListener;
   /** One turn: everything that is due now. */
   tick(log: Log): Promise<void>;
+  /** There is something to purge: looks at once, not only when the next thing is due. */
+  purgeSoon(): void;
   start(log: Log): void;
   stop(): void;
 }
@@ -20,6 +23,9 @@ export interface Sweeper {
 const AT_ONCE = 200;
 const PRUNE_EVERY_MS = 60_000;
 const PRUNED_AT_ONCE = 50;
+/** A slice of each: what is left for the next time holds up nothing that is due. */
+const PURGED_AT_ONCE = 20;
+const PURGE_EVERY_MS = 50;
 const NEVER = Number.POSITIVE_INFINITY;
 /** After trouble with the storage. */
 const RETRY_MS = 1000;
@@ -39,14 +45,30 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
   let ticking = false;
   /** When to look next for what can be pruned. */
   let pruneAt = Number.NEGATIVE_INFINITY;
+  /** When to look next for what deleted conversations have left. */
+  let purgeAt = NEVER;
 
   async function tick(log: Log): Promise<void> {
     for (let full = true; full; ) {
       const due = store.due(store.now(), AT_ONCE);
+      if (due.length > 0) failpoint?.('due-not-fired');
       await Promise.all(due.map((item) => log.commit(item.owner, [callOf(item)])));
+      if (due.length > 0) failpoint?.('fired-not-armed');
       full = due.length === AT_ONCE;
     }
+    await purge(log);
     if (retentionMs !== null && store.now() >= pruneAt) await prune(log, retentionMs);
+  }
+
+  /** Takes a slice of each deleted conversation. */
+  async function purge(log: Log): Promise<void> {
+    const deleted = store.purgeable(PURGED_AT_ONCE);
+    await Promise.all(
+      deleted.map(({ owner, conversationId }) =>
+        log.commit(owner, [{ verb: 'purgeConversation', args: { conversationId } }]),
+      ),
+    );
+    purgeAt = deleted.length === 0 ? NEVER : store.now() + PURGE_EVERY_MS;
   }
 
   /** Takes a few, so that a backlog of them holds up nothing that is due. */
@@ -56,6 +78,7 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
       const calls = own.map(({ taskId }): VerbCall => {
         return { verb: 'pruneTask', args: { rootId: taskId, retentionMs: retention } };
       });
+      failpoint?.('prune-not-asked');
       await log.commit(owner, calls);
     }
     pruneAt = store.now() + (roots.length === PRUNED_AT_ONCE ? 0 : PRUNE_EVERY_MS);
@@ -83,12 +106,13 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
     arm(
       done === null
         ? store.now() + RETRY_MS
-        : Math.min(store.nextDueAt() ?? NEVER, retentionMs === null ? NEVER : pruneAt),
+        : Math.min(store.nextDueAt() ?? NEVER, retentionMs === null ? NEVER : pruneAt, purgeAt),
     );
   }
 
   return {
     tick,
+    purgeSoon: () => arm(store.now()),
     onCommitted(_owner, _calls, { dueAt }) {
       if (dueAt !== null) arm(dueAt);
     },
@@ -109,9 +133,13 @@ function callOf(item: DueItem): VerbCall {
       return { verb: 'expireQuestion', args: { questionId: item.questionId } };
     case 'timer':
       return { verb: 'fireTimer', args: { taskId: item.taskId, key: item.key } };
+    case 'ready':
+      return { verb: 'readyTask', args: { taskId: item.taskId } };
     case 'deadline': {
-      const error = taskError('timeout', `The task ran for its ${item.timeoutMs} ms without coming to an end.`);
-      return { verb: 'failTask', args: { taskId: item.taskId, fence: item.fence, error, when: 'deadline' } };
+      const { taskId, fence, timeoutMs } = item;
+      const error = taskError('timeout', `The task ran for its ${timeoutMs} ms without coming to an end.`);
+      const args = { taskId, fence, error, cut: null, when: 'deadline', jitter: Math.random() } as const;
+      return { verb: 'failTask', args };
     }
   }
 }

@@ -1,6 +1,6 @@
 import { formatCursor } from '../model/cursor.ts';
 import type { ResetReason } from '../model/error.ts';
-import { type Event, eventJson, isTerminalEvent } from '../model/event.ts';
+import { type Event, eventJson } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
 import type { EventPage, Store } from '../store/store.ts';
 import { eventFrame } from './frame.ts';
@@ -8,12 +8,15 @@ import type { Hub } from './hub.ts';
 import {
   cursorAt,
   freshPosition,
+  isEndOf,
   isExpired,
+  isGone,
   type Position,
   pageCursors,
   plainCursor,
   type Start,
   type Subject,
+  subjectNow,
 } from './position.ts';
 
 /** What a tail tells its reader. Every `send` returns false when the reader must first take what it has: then call `resume`. */
@@ -72,6 +75,16 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     if (!closed && !blocked && !yielding) guard(advance);
   }
 
+  /** In a turn of the event loop of its own: a socket may take everything at once, and say so at once, for as long as it likes. */
+  function goOnLater(): void {
+    if (yielding) return;
+    yielding = true;
+    setImmediate(() => {
+      yielding = false;
+      pump();
+    });
+  }
+
   /** Whoever wakes the tail is spared what the store throws. */
   function guard(turn: () => void): void {
     try {
@@ -96,6 +109,12 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   }
 
   function readPage(): void {
+    if (isGone(store, owner, subject)) {
+      const state = store.log(owner);
+      sink.end(plainCursor(state, state.head));
+      close();
+      return;
+    }
     const { until } = position;
     const page = store.snapshot(pageUnlessPruned);
     if (page === null) {
@@ -111,19 +130,14 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     const more = page.scannedTo < upTo || until !== null;
     if (until !== null && page.scannedTo >= until) position = { seq: page.scannedTo, until: null };
     settle();
-    if (!more || closed || blocked) return;
-    yielding = true;
-    setImmediate(() => {
-      yielding = false;
-      pump();
-    });
+    if (more && !closed && !blocked) goOnLater();
   }
 
   /** The mark and the events of one instant: what is pruned between two looks would be a hole that nobody tells of. */
   function pageUnlessPruned(): EventPage | null {
     log = store.log(owner);
-    if (subject.task !== null) subject = { ...subject, task: store.task(owner, subject.task.id) ?? subject.task };
-    endsAt = endOf(subject);
+    subject = subjectNow(store, owner, subject);
+    endsAt ??= endOf(subject);
     if (isExpired(subject, log, position)) return null;
     const { seq, until } = position;
     const range = { after: seq, upTo: until ?? log.head, unfinishedAt: until, limit: PAGE_EVENTS };
@@ -146,9 +160,8 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   function move(events: readonly Event[], scannedTo: number): void {
     told = events.findLast(({ type }) => passes === null || passes(type))?.seq ?? told;
     position = { ...position, seq: scannedTo };
-    const { task } = subject;
-    const last = events.findLast((event) => event.taskId === task?.id && isTerminalEvent(event.type));
-    if (task !== null && last !== undefined) endsAt = last.seq;
+    const last = events.findLast((event) => isEndOf(subject, event));
+    if (last !== undefined) endsAt = last.seq;
   }
 
   /** After each stretch: the end, or the news that the reader has caught up. */
@@ -171,7 +184,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     told = from.seq;
     blocked = !sink.reset(reason, currentCursor());
     settle();
-    if (!blocked) setImmediate(pump);
+    if (!blocked) goOnLater();
   }
 
   function currentCursor(): string {
@@ -191,7 +204,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   return {
     resume() {
       blocked = false;
-      pump();
+      goOnLater();
     },
     movedCursor() {
       if (closed || position.until !== null || position.seq <= told) return null;

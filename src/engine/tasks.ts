@@ -1,16 +1,16 @@
-import { uuidv7obj } from 'uuidv7';
+import { failpoint } from '../failpoint.ts';
 import type { KeyUse } from '../model/batch.ts';
 import { HoldfastError } from '../model/error.ts';
-import { formatId } from '../model/id.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { isSettled, type Task, type TaskRecord, toTask } from '../model/task.ts';
 import type { Outcome, TaskResult } from '../model/verb.ts';
 import type { Store, TaskFilter } from '../store/store.ts';
-import type { Pool } from '../worker/pool.ts';
 import { onAbort } from './abort.ts';
+import type { Admission } from './admission.ts';
 import type { Hub } from './hub.ts';
 import type { InProgress } from './in-progress.ts';
 import type { Log } from './log.ts';
+import { newId } from './new-ids.ts';
 import { plainCursor, taskSubject } from './position.ts';
 import { unwrap } from './refusal.ts';
 
@@ -29,6 +29,12 @@ export interface Tasks {
   list(owner: string, filter: TaskFilter): Read<{ tasks: Task[] }>;
   /** @throws HoldfastError `not_found`, `task_finished`, and those of idempotency and storage */
   cancel(owner: string, id: string, reason: string | null, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
+  /**
+   * Puts a new task in the queue that goes on where a failed or cancelled one can.
+   *
+   * @throws HoldfastError `not_found`, `task_finished` with the task for any other, `draining`, and those of idempotency and storage
+   */
+  retry(owner: string, id: string, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
   /** Waits until the task is terminal or waiting, but no longer than `waitMs` and the signal. @throws HoldfastError `not_found` */
   settled(owner: string, id: string, waitMs: number, signal: AbortSignal): Promise<Read<{ task: Task }>>;
 }
@@ -45,19 +51,25 @@ export interface CreateTaskRequest {
   /** −100 to 100, higher first. */
   priority: number;
   concurrencyKey: string | null;
+  /** How many attempts may fail before the task does. */
+  maxAttempts: number;
+  /** The conversation that it belongs to, without being a turn of it; null for none. */
+  conversationId: string | null;
+  /** Not to be begun before, epoch ms; null for at once. */
+  runAt: number | null;
 }
 
 export interface TasksDependencies {
   store: Store;
   log: Log;
   hub: Hub;
-  pool: Pool;
+  admission: Admission;
   inProgress: InProgress;
   /** When the server stops: waiting ends, and nothing new is taken. */
   stopping: AbortSignal;
 }
 
-export function createTasks({ store, log, hub, pool, inProgress, stopping }: TasksDependencies): Tasks {
+export function createTasks({ store, log, hub, admission, inProgress, stopping }: TasksDependencies): Tasks {
   function record(owner: string, id: string): TaskRecord {
     const task = store.task(owner, id);
     if (task === null) throw new HoldfastError('not_found', 'There is no such task.');
@@ -82,26 +94,26 @@ export function createTasks({ store, log, hub, pool, inProgress, stopping }: Tas
     return { task, cursor: task.cursor.last, replayed };
   }
 
-  async function checkInput({ agent, input }: CreateTaskRequest): Promise<void> {
-    if (!pool.agents.some(({ name }) => name === agent)) {
-      throw new HoldfastError('unknown_agent', `There is no agent "${agent}".`);
-    }
-    const errors = await pool.validate(agent, input);
-    if (errors !== null) throw new HoldfastError('invalid_input', 'The agent refuses this input.', { errors });
-  }
-
   return {
     get,
     record,
 
     async create(owner, request, idempotency) {
-      if (stopping.aborted) throw new HoldfastError('draining', 'The server is stopping and takes no new tasks.');
+      admission.refuseWhenStopping();
       return inProgress.run(owner, idempotency, async () => {
         // A request that was done before is answered as it was then, whatever has become of its agent.
-        if (idempotency === undefined || !store.hasKey(owner, idempotency.key)) await checkInput(request);
-        const args = { ...request, taskId: formatId('task', uuidv7obj().bytes) };
+        if (idempotency === undefined || !store.hasKey(owner, idempotency.key)) {
+          const { conversationId } = request;
+          if (conversationId !== null && store.conversation(owner, conversationId) === null) {
+            throw new HoldfastError('not_found', 'There is no such conversation.');
+          }
+          await admission.checkInput(request.agent, request.input);
+        }
+        failpoint?.('input-checked');
+        const args = { ...request, taskId: newId('task') };
         const call = { verb: 'createTask', args, ...(idempotency && { idempotency }) } as const;
         const { outcomes } = await log.commit(owner, [call]);
+        failpoint?.('task-created');
         return written(owner, outcomes[0]);
       });
     },
@@ -118,6 +130,18 @@ export function createTasks({ store, log, hub, pool, inProgress, stopping }: Tas
       return inProgress.run(owner, idempotency, async () => {
         const call = { verb: 'cancelTask', args: { taskId: id, reason }, ...(idempotency && { idempotency }) } as const;
         const { outcomes } = await log.commit(owner, [call]);
+        failpoint?.('task-cancelled');
+        return written(owner, outcomes[0]);
+      });
+    },
+
+    async retry(owner, taskId, idempotency) {
+      admission.refuseWhenStopping();
+      return inProgress.run(owner, idempotency, async () => {
+        const args = { taskId, newTaskId: newId('task') };
+        const call = { verb: 'retryTask', args, ...(idempotency && { idempotency }) } as const;
+        const { outcomes } = await log.commit(owner, [call]);
+        failpoint?.('task-retried');
         return written(owner, outcomes[0]);
       });
     },

@@ -1,5 +1,4 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Message } from './event.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Answers } from './question.ts';
 import type { ItemSpec } from './question-spec.ts';
@@ -34,7 +33,7 @@ export interface TaskHandle<Input = unknown> {
   readonly attempt: number;
   /** The agent's `version` when the task first ran. */
   readonly version: string;
-  /** The conversation that the task belongs to, or null. In this version always null. */
+  /** The conversation that the task belongs to, or null. */
   readonly conversation: Conversation | null;
   /** Aborts when the task is cancelled, has used up its time, or is lost to this worker. */
   readonly signal: AbortSignal;
@@ -50,9 +49,12 @@ export interface TaskHandle<Input = unknown> {
   ask(name: string, spec: AskSpec): Promise<Reply>;
   /** Waits at least `ms`, 0 or more, without holding anything. */
   sleep(name: string, ms: number): Promise<void>;
-  /** Starts a child task. */
+  /**
+   * Starts a child task, and resolves when it is there. It ends with this task at the latest: one that is unfinished then
+   * is cancelled. Children nest 16 deep; one that is deeper fails at once, with `limit_exceeded`.
+   */
   spawn(name: string, agent: string, input?: Json): Promise<ChildHandle>;
-  /** Messages sent to the running task since the last call. */
+  /** Takes the messages that were sent to the task since it looked last, oldest first; none is no reason to wait. */
   inbox(): Promise<Json[]>;
   /** @param fraction 0 to 1, or null when it cannot be said */
   progress(fraction: number | null, note?: string): Promise<void>;
@@ -70,11 +72,33 @@ export interface TaskHandle<Input = unknown> {
   uuid(name: string): string;
 }
 
+/** The conversation that a task belongs to, as its agent sees it. */
 export interface Conversation {
   readonly id: string;
-  /** Oldest first. */
-  messages(): Promise<Message[]>;
+  /**
+   * The turns before this one, oldest first: the newest 50 at most, and no more of them than 512 KiB of JSON. The same on
+   * every replay. For a task that is no turn, all turns that had been begun before it.
+   */
+  history(): Promise<Turn[]>;
 }
+
+/** A turn of a conversation: what somebody wrote, and what came of it, in the order of the log. */
+export interface Turn {
+  taskId: string;
+  /** How the turn stood when it was read. */
+  status: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+  entries: TurnEntry[];
+}
+
+export type TurnEntry =
+  | { kind: 'message'; role: 'user' | 'assistant'; content: string; status: 'complete' | 'partial' }
+  | { kind: 'tool'; toolCallId: string; name: string; input: Json; outcome: ToolOutcome };
+
+/** What came of a tool's call. `unfinished`: its turn ended before it. `truncated`: the output was over 64 KiB, and is null here. */
+export type ToolOutcome =
+  | { status: 'returned'; output: Json; truncated?: true }
+  | { status: 'failed'; error: { code: string; message: string } }
+  | { status: 'unfinished' };
 
 /** What the function of a step is given in place of the task. */
 export interface StepHandle {
@@ -96,8 +120,9 @@ export interface StepOptions {
   /** Whether and how a failed step is attempted again. Default: it is not. */
   retry?: RetryOptions;
   /**
-   * Runs the function at most once. In this version nothing but `retry` ever runs it again, so that all it does is to
-   * refuse that: the two together are a TypeError.
+   * Does not run the function again when nobody knows how far it has come: journals the start first; a repeat throws an
+   * error with `code: 'step_uncertain'`. An error that it throws is an outcome: another attempt of the task runs it again. A name of its own, since that is remembered by the key. With `retry` it
+   * is a TypeError.
    */
   once?: boolean;
   /** How long one attempt may take; then its signal aborts and it fails. */
@@ -138,7 +163,7 @@ export type Reply =
 
 export interface ChildHandle {
   readonly id: string;
-  /** Never throws for what the child does. */
+  /** What the child comes to, the same promise each time. Waits without holding anything; never throws for what it does. */
   result(): Promise<ChildResult>;
 }
 

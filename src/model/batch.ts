@@ -1,43 +1,70 @@
 import type { Event, NewEvent } from './event.ts';
+import type { KeyResolution, RowKey } from './journal.ts';
 import type { QuestionRecord } from './question.ts';
 import type { TaskRecord } from './task.ts';
-import { type Decision, type KeyResolution, type Outcome, refuse, type Verb } from './verb.ts';
+import { type Decision, type Outcome, refuse, type Verb } from './verb.ts';
+import { addToInbox } from './verbs/add-to-inbox.ts';
 import { answerQuestion } from './verbs/answer-question.ts';
 import { appendEvents } from './verbs/append-events.ts';
 import { askQuestion } from './verbs/ask-question.ts';
 import { cancelTask } from './verbs/cancel-task.ts';
 import { claimTask } from './verbs/claim-task.ts';
+import { createConversation } from './verbs/create-conversation.ts';
 import { createTask } from './verbs/create-task.ts';
 import { declineQuestion } from './verbs/decline-question.ts';
+import { deleteConversation } from './verbs/delete-conversation.ts';
 import { expireQuestion } from './verbs/expire-question.ts';
 import { failTask } from './verbs/fail-task.ts';
 import { finishTask } from './verbs/finish-task.ts';
 import { fireTimer } from './verbs/fire-timer.ts';
+import { postMessage } from './verbs/post-message.ts';
 import { pruneTask } from './verbs/prune-task.ts';
+import { purgeConversation } from './verbs/purge-conversation.ts';
+import { readHistory } from './verbs/read-history.ts';
+import { readyTask } from './verbs/ready-task.ts';
+import { releaseTask } from './verbs/release-task.ts';
+import { requeueTask } from './verbs/requeue-task.ts';
+import { retryTask } from './verbs/retry-task.ts';
 import { settleStep } from './verbs/settle-step.ts';
+import { spawnTask } from './verbs/spawn-task.ts';
 import { startStep } from './verbs/start-step.ts';
 import { startTimer } from './verbs/start-timer.ts';
+import { takeInbox } from './verbs/take-inbox.ts';
+import { updateConversation } from './verbs/update-conversation.ts';
 import { waitTask } from './verbs/wait-task.ts';
 import { wakeTask } from './verbs/wake-task.ts';
 import { withdrawQuestion } from './verbs/withdraw-question.ts';
-import type { KeyRecord, Needs, View } from './view.ts';
+import { type KeyRecord, type Needs, rowId, type View } from './view.ts';
 
 const VERBS = {
+  addToInbox,
   answerQuestion,
   appendEvents,
   askQuestion,
   cancelTask,
   claimTask,
+  createConversation,
   createTask,
   declineQuestion,
+  deleteConversation,
   expireQuestion,
   failTask,
   finishTask,
   fireTimer,
+  postMessage,
   pruneTask,
+  purgeConversation,
+  readHistory,
+  readyTask,
+  releaseTask,
+  requeueTask,
+  retryTask,
   settleStep,
+  spawnTask,
   startStep,
   startTimer,
+  takeInbox,
+  updateConversation,
   waitTask,
   wakeTask,
   withdrawQuestion,
@@ -75,7 +102,7 @@ export interface Batch {
   outcomes: Outcome<unknown>[];
   /** With the index of the call that each came from, ascending. */
   resolutions: (KeyResolution & { call: number })[];
-  /** The earliest deadline or timer that the batch has set, in epoch ms; null when it set none. */
+  /** The earliest deadline, end of a sleep or time to begin that the batch has set, in epoch ms; null when it set none. */
   dueAt: number | null;
 }
 
@@ -88,9 +115,16 @@ export function needsOf(calls: readonly VerbCall[]): Required<Needs> & { keys: s
   return {
     tasks: unique(needs.flatMap(({ tasks }) => tasks ?? [])),
     trees: unique(needs.flatMap(({ trees }) => trees ?? [])),
+    pending: unique(needs.flatMap(({ pending }) => pending ?? [])),
     questions: unique(needs.flatMap(({ questions }) => questions ?? [])),
     lanes: unique(needs.flatMap(({ lanes }) => lanes ?? [])),
-    timers: needs.flatMap(({ timers }) => timers ?? []),
+    rows: uniqueRows(needs.flatMap(({ rows }) => rows ?? [])),
+    journals: unique(needs.flatMap(({ journals }) => journals ?? [])),
+    formerChildren: uniqueRows(needs.flatMap(({ formerChildren }) => formerChildren ?? [])),
+    conversations: unique(needs.flatMap(({ conversations }) => conversations ?? [])),
+    gatherings: unique(needs.flatMap(({ gatherings }) => gatherings ?? [])),
+    firstTurns: unique(needs.flatMap(({ firstTurns }) => firstTurns ?? [])),
+    histories: unique(needs.flatMap(({ histories }) => histories ?? [])),
     keys: unique(calls.flatMap(({ idempotency }) => idempotency?.key ?? [])),
   };
 }
@@ -152,18 +186,25 @@ function place(view: View, events: readonly NewEvent[], epoch: string, now: numb
     return span;
   };
   let seq = view.log.head;
-  let run: { taskId: string; rootId: string; own: Span; root: Span } | null = null;
+  let run: { taskId: string; rootId: string; conversationId: string | null; own: Span; root: Span } | null = null;
   const placed: Event[] = [];
-  for (const { taskId, type, step, data } of events) {
+  for (const event of events) {
+    const { taskId, type, step, data } = event;
     seq += 1;
+    if (taskId === null) {
+      placed.push({ ...event, seq, at: now, rootId: null });
+      continue;
+    }
     if (run === null || run.taskId !== taskId) {
-      const { rootId } = loadedTask(view, taskId);
-      run = { taskId, rootId, own: spanOf(taskId, seq), root: spanOf(rootId, seq) };
+      const { rootId, conversationId } = loadedTask(view, taskId);
+      run = { taskId, rootId, conversationId, own: spanOf(taskId, seq), root: spanOf(rootId, seq) };
     }
     run.own.last = seq;
     run.root.last = seq;
     // Written out: a spread is many times as slow, and this is where every event passes.
-    placed.push({ taskId, type, step, data, seq, at: now, rootId: run.rootId });
+    const { rootId, conversationId } = run;
+    placed.push({ taskId, conversationId, type, step, data, seq, at: now, rootId });
+    if (type === 'message.delta') view.addDelta(data);
   }
   view.log = { ...view.log, head: seq, epoch };
   for (const [id, { first, last }] of spans) {
@@ -206,9 +247,9 @@ function refreshed(view: View, result: unknown): unknown {
 
 function earliest(dueAt: number | null, { changes }: Decision<unknown>): number | null {
   const times = [
-    ...(changes.tasks ?? []).map(({ deadlineAt }) => deadlineAt),
+    ...(changes.tasks ?? []).flatMap(({ deadlineAt, runAt }) => [deadlineAt, runAt]),
     ...(changes.questions ?? []).map(openUntil),
-    ...(changes.timers ?? []).map((timer) => (timer.open ? timer.dueAt : null)),
+    ...(changes.rows ?? []).map(({ dueAt }) => dueAt),
   ];
   return times.reduce((least, at) => (least === null || (at !== null && at < least) ? at : least), dueAt);
 }
@@ -224,4 +265,8 @@ function verbOf(call: VerbCall): Verb<VerbCall['args'], unknown> {
 
 function unique<T>(values: T[]): T[] {
   return [...new Set(values)];
+}
+
+function uniqueRows(rows: readonly RowKey[]): RowKey[] {
+  return [...new Map(rows.map(({ taskId, key }) => [rowId({ taskId, key }), { taskId, key }])).values()];
 }

@@ -1,25 +1,34 @@
+import type { Reply } from './agent.ts';
 import { type NewEvent, newEvent } from './event.ts';
 import { type QuestionRecord, type Resolution, toQuestion } from './question.ts';
-import { resumed } from './resume.ts';
+import { resolveRow } from './resolving.ts';
+import { rowOf } from './row.ts';
 import type { TaskRecord } from './task.ts';
-import { accept, type Decision, type QuestionResult, type ResolvedOutcome, refuse } from './verb.ts';
+import { accept, type Decision, type QuestionResult, refuse } from './verb.ts';
 import type { View } from './view.ts';
 
 /**
- * Resolves a pending question whose task is loaded: writes the resolution, tells it, and wakes the task if it waits.
- * Every way for a question to end but its task's own end goes through here.
+ * Resolves a pending question whose task is loaded, and the row of the journal that waits for it: writes the resolution,
+ * tells it, and wakes the task if it waits. Every way for a question to end goes through here, but for its task's own end
+ * and a cut of its journal.
+ *
+ * @throws Error when the task or the row is not there: a bug, since a question is pending only in an unfinished task
  */
 export function closeQuestion(view: View, question: QuestionRecord, resolution: Resolution): Decision<QuestionResult> {
   const task = view.task(question.taskId);
   if (task === null) throw new Error(`The task of ${question.id} is not loaded.`);
+  const row = rowOf(view, { taskId: task.id, key: question.name }, 'ask');
+  if (row === null) throw new Error(`No row of ${task.id} waits for ${question.id}.`);
   const closed = { ...question, resolution };
-  const woken = resumed(oneQuestionLess(task), resolution.at);
+  const reply = replyOf(resolution);
+  const to = { status: reply.status, value: JSON.stringify(reply) };
+  const resolved = resolveRow(oneQuestionLess(task), row, to, resolution.at);
   return accept(
     { question: closed },
     {
-      changes: { tasks: [woken.task], questions: [closed] },
-      events: [resolutionEvent(question, resolution), ...woken.events],
-      resolutions: [{ taskId: task.id, key: question.name, outcome: agentOutcome(resolution) }],
+      changes: { tasks: [resolved.task], questions: [closed], rows: [resolved.row] },
+      events: [resolutionEvent(question, resolution), ...resolved.events],
+      resolutions: [resolved.resolution],
     },
   );
 }
@@ -41,11 +50,11 @@ export function isOverdue(question: QuestionRecord, now: number): boolean {
   return question.expiresAt !== null && now >= question.expiresAt;
 }
 
-function oneQuestionLess(task: TaskRecord): TaskRecord {
+export function oneQuestionLess(task: TaskRecord): TaskRecord {
   return { ...task, pendingQuestionCount: task.pendingQuestionCount - 1 };
 }
 
-function resolutionEvent({ taskId, id: questionId }: QuestionRecord, resolution: Resolution): NewEvent {
+export function resolutionEvent({ taskId, id: questionId }: QuestionRecord, resolution: Resolution): NewEvent {
   switch (resolution.status) {
     case 'answered': {
       const { answers, resolvedBy } = resolution;
@@ -62,7 +71,8 @@ function resolutionEvent({ taskId, id: questionId }: QuestionRecord, resolution:
   }
 }
 
-function agentOutcome(resolution: Resolution): ResolvedOutcome {
+/** What the agent's code is told. */
+function replyOf(resolution: Resolution): Reply {
   switch (resolution.status) {
     case 'answered':
       return { status: 'answered', answers: resolution.answers, resolvedBy: resolution.resolvedBy };

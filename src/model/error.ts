@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'task_finished'
   | 'question_resolved'
+  | 'conversation_busy'
   | 'idempotency_in_progress'
   | 'cursor_gone'
   | 'payload_too_large'

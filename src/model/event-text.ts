@@ -8,7 +8,7 @@ const FIELDS = 4;
  */
 export function packEvents(events: readonly NewEvent[]): string {
   let text = '';
-  for (const { taskId, type, step, data } of events) text += `${taskId}\n${type}\n${step ?? ''}\n${data}\n`;
+  for (const { taskId, type, step, data } of events) text += `${taskId ?? ''}\n${type}\n${step ?? ''}\n${data}\n`;
   return text;
 }
 
@@ -20,6 +20,7 @@ export function unpackEvents(text: string): NewEvent[] {
     const step = lines[at + 2] ?? '';
     events.push({
       taskId: lines[at] ?? '',
+      conversationId: null,
       type: lines[at + 1] ?? '',
       step: step === '' ? null : step,
       data: lines[at + 3] ?? '',

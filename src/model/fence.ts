@@ -14,6 +14,12 @@ export function heldTask(view: View, { taskId, fence }: Lease): TaskRecord | nul
   return task !== null && task.fence === fence && task.status === 'running' ? task : null;
 }
 
+/** The task that waits under this claim, or null when it has been woken or has ended. */
+export function waitingTask(view: View, { taskId, fence }: Lease): TaskRecord | null {
+  const task = view.task(taskId);
+  return task !== null && task.fence === fence && task.status === 'waiting' ? task : null;
+}
+
 export function leaseLost({ taskId, fence }: Lease): Decision<never> {
   return refuse('lease_lost', `${taskId} is no longer held under fence ${fence}.`);
 }

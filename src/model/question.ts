@@ -39,6 +39,8 @@ export type Resolution =
 export interface QuestionRecord {
   id: string;
   taskId: string;
+  /** Its task's. */
+  conversationId: string | null;
   /** The key under which the agent asked: `dates`, `dates#2`. */
   name: string;
   items: QuestionItem[];
@@ -54,7 +56,7 @@ export function toQuestion(record: QuestionRecord): Question {
   return {
     id: record.id,
     taskId: record.taskId,
-    conversationId: null,
+    conversationId: record.conversationId,
     name: record.name,
     status: resolution === null ? 'pending' : resolution.status,
     items: record.items,

@@ -9,7 +9,10 @@ export type TaskErrorCode =
   | 'timeout'
   | 'worker_exited'
   | 'worker_unresponsive'
-  | 'out_of_memory';
+  | 'out_of_memory'
+  | 'nondeterministic'
+  | 'crash_loop'
+  | 'limit_exceeded';
 
 export interface TaskError {
   code: TaskErrorCode;

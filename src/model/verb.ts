@@ -1,6 +1,7 @@
+import type { ConversationRecord } from './conversation.ts';
 import type { ErrorCode, Issue } from './error.ts';
 import type { NewEvent } from './event.ts';
-import type { Json } from './json.ts';
+import type { KeyResolution } from './journal.ts';
 import type { Question, QuestionRecord } from './question.ts';
 import type { TaskRecord } from './task.ts';
 import type { Changes, Needs, View } from './view.ts';
@@ -42,20 +43,6 @@ export interface Success<Result> {
 
 export type Outcome<Result> = Success<Result> | Refusal;
 
-/** The result of a key that an agent waits for, told to the copy of the task that runs. */
-export interface KeyResolution {
-  taskId: string;
-  key: string;
-  outcome: ResolvedOutcome;
-}
-
-export type ResolvedOutcome =
-  | { status: 'answered'; answers: { [itemId: string]: Json }; resolvedBy: string }
-  | { status: 'declined'; reason: string | null }
-  | { status: 'expired' }
-  | { status: 'withdrawn' }
-  | { status: 'slept' };
-
 export interface Decision<Result> {
   changes: Changes;
   events: readonly NewEvent[];
@@ -70,6 +57,10 @@ export interface TaskResult {
 
 export interface QuestionResult {
   question: QuestionRecord;
+}
+
+export interface ConversationResult {
+  conversation: ConversationRecord;
 }
 
 /** Changes nothing and says why. */

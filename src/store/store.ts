@@ -1,6 +1,7 @@
 import type { Batch, OutcomesOf, VerbCall } from '../model/batch.ts';
+import type { ConversationRecord } from '../model/conversation.ts';
 import type { EpochRow } from '../model/epoch.ts';
-import type { Event } from '../model/event.ts';
+import type { Event, Message } from '../model/event.ts';
 import type { Json } from '../model/json.ts';
 import type { QuestionRecord, QuestionStatus } from '../model/question.ts';
 import type { TaskRecord, TaskStatus } from '../model/task.ts';
@@ -45,8 +46,14 @@ export interface StoreReads {
   /** A task of this owner; null for another's and for none. */
   task(owner: string, id: string): TaskRecord | null;
   question(owner: string, id: string): QuestionRecord | null;
+  /** A conversation that was not deleted. What belongs to one that was is shown by none of these reads. */
+  conversation(owner: string, id: string): ConversationRecord | null;
   /** Newest first unless `order` says otherwise. `before` continues after the last item of the page before. */
   listTasks(owner: string, filter: TaskFilter): TaskRecord[];
+  /** The newest activity first. */
+  listConversations(owner: string, filter: ConversationFilter): ConversationRecord[];
+  /** In the order in which they came, or the other way round. */
+  listMessages(owner: string, filter: MessageFilter): Message[];
   /** Oldest first. */
   listQuestions(owner: string, filter: QuestionFilter): QuestionRecord[];
   /** Where the owner's log stands, for cursors. */
@@ -57,18 +64,30 @@ export interface StoreReads {
    * @returns at most {@link EventPage} bounds; `scannedTo` moves on even where nothing passed
    */
   readEvents(owner: string, query: EventQuery): EventPage;
-  /** Just before the first event of the oldest unfinished root task; null when nothing is unfinished. */
-  unfinishedFrom(owner: string): number | null;
-  /** Queued tasks that a claim may take, by priority then age, at most `limit`; fair between owners. */
+  /**
+   * Just before the first event of the oldest unfinished root task, of all or of a conversation; null when nothing is
+   * unfinished.
+   */
+  unfinishedFrom(owner: string, conversationId?: string): number | null;
+  /**
+   * Queued tasks that a claim may take, at most `limit`: of each owner by priority, then age. Owners take turns, the one
+   * longest without a claim first. Suspects are not among them.
+   */
   claimable(limit: number): { owner: string; taskId: string; agent: string }[];
-  /** Questions, timers and running tasks whose time has come, at most `limit`. */
+  /** Queued tasks that a claim may take but for one thing: the process died twice in a row while they ran. Likewise. */
+  suspects(limit: number): Suspect[];
+  /** Questions, timers, delayed tasks and running tasks whose time has come, at most `limit`. */
   due(now: number, limit: number): DueItem[];
   /** The earliest instant at which something falls due; null when nothing will. */
   nextDueAt(): number | null;
   /** Roots that ended before `before` (epoch ms) and still have events, at most `limit`. */
   prunable(before: number, limit: number): { owner: string; taskId: string }[];
-  /** Tasks that had begun and are unfinished: at boot, what the last process left behind. */
-  orphans(limit: number): { owner: string; taskId: string; fence: number }[];
+  /** Deleted conversations that still have rows, at most `limit`. */
+  purgeable(limit: number): { owner: string; conversationId: string }[];
+  /** Tasks whose code a worker may still run: at boot, what the last process left behind. */
+  orphans(limit: number): HeldTask[];
+  /** Running suspects, the one that began last first, at most `limit`. */
+  newestSuspects(limit: number): HeldTask[];
   agents(): AgentDescription[];
   /** Whether a request with this Idempotency-Key was done; old keys are forgotten. */
   hasKey(owner: string, key: string): boolean;
@@ -87,6 +106,7 @@ export interface AgentDescription {
 export interface TaskFilter {
   status?: readonly TaskStatus[];
   agent?: string;
+  conversationId?: string;
   limit: number;
   order: 'asc' | 'desc';
   /** The id of the last task of the page before. */
@@ -96,7 +116,21 @@ export interface TaskFilter {
 export interface QuestionFilter {
   status?: QuestionStatus;
   taskId?: string;
+  conversationId?: string;
   limit: number;
+  after?: string;
+}
+
+export interface ConversationFilter {
+  limit: number;
+  /** The last conversation of the page before, and when it was last active (epoch ms) as that page showed it. */
+  after?: { at: number; id: string };
+}
+
+export interface MessageFilter {
+  conversationId: string;
+  limit: number;
+  order: 'asc' | 'desc';
   after?: string;
 }
 
@@ -108,11 +142,12 @@ export interface LogState {
   epochs: EpochRow[];
 }
 
-/** Which events of a log a reader wants: one root's tree, one child, or all. */
+/** Which events of a log a reader wants: one root's tree, one child, one conversation, or all. */
 export type Scope =
   | { kind: 'log' }
   | { kind: 'root'; taskId: string }
-  | { kind: 'child'; taskId: string; rootId: string };
+  | { kind: 'child'; taskId: string; rootId: string }
+  | { kind: 'conversation'; conversationId: string };
 
 export interface EventQuery {
   scope: Scope;
@@ -132,9 +167,29 @@ export interface EventPage {
   scannedTo: number;
 }
 
+/** A queued task during which the process has died at least twice in a row. */
+export interface Suspect {
+  owner: string;
+  taskId: string;
+  agent: string;
+  crashes: number;
+  aloneCrashes: number;
+}
+
+/** A task that a worker holds. `runningSince` is epoch ms; null when it is no longer running. */
+export interface HeldTask {
+  owner: string;
+  taskId: string;
+  fence: number;
+  status: TaskStatus;
+  runningSince: number | null;
+}
+
 export type DueItem =
   | { owner: string; kind: 'question'; questionId: string }
   | { owner: string; kind: 'timer'; taskId: string; key: string }
+  /** A queued task whose `runAt` has come. */
+  | { owner: string; kind: 'ready'; taskId: string }
   | { owner: string; kind: 'deadline'; taskId: string; fence: number; timeoutMs: number };
 
 /** Trouble of the disk or the database, in which nothing of the batch was written. */

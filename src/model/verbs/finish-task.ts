@@ -12,6 +12,7 @@ export const finishTask: Verb<FinishTaskArgs, TaskResult> = {
   needs: ({ taskId }) => ({ trees: [taskId] }),
   decide(view, args, now) {
     const task = heldTask(view, args);
-    return task === null ? leaseLost(args) : endTask(view, task, { status: 'completed', output: args.output }, now);
+    if (task === null) return leaseLost(args);
+    return endTask(view, { ...task, held: false }, { status: 'completed', output: args.output }, now);
   },
 };

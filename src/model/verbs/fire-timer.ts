@@ -1,21 +1,16 @@
-import { resumed } from '../resume.ts';
-import { accept, refuse, type Verb } from '../verb.ts';
-import type { TimerKey } from '../view.ts';
+import type { RowKey } from '../journal.ts';
+import { acceptResolved, resolveRow } from '../resolving.ts';
+import { refuse, type Verb } from '../verb.ts';
 
 /** Ends a `sleep` whose time has come. Whoever calls, the store's clock decides. */
-export const fireTimer: Verb<TimerKey, null> = {
-  needs: (timer) => ({ timers: [timer] }),
+export const fireTimer: Verb<RowKey, null> = {
+  needs: (timer) => ({ rows: [timer] }),
   decide(view, args, now) {
-    const timer = view.timer(args);
+    const row = view.row(args);
     const task = view.task(args.taskId);
-    if (timer === null || task === null || !timer.open || now < timer.dueAt) {
-      return refuse('not_due', `The timer ${args.key} of ${args.taskId} is not due.`);
+    if (row === null || task === null || row.dueAt === null || now < row.dueAt) {
+      return refuse('not_due', `The sleep ${args.key} of ${args.taskId} is not over.`);
     }
-    const woken = resumed(task, now);
-    return accept(null, {
-      changes: { tasks: [woken.task], timers: [{ ...timer, open: false }] },
-      events: woken.events,
-      resolutions: [{ ...args, outcome: { status: 'slept' } }],
-    });
+    return acceptResolved(resolveRow(task, row, { status: 'done', value: 'null' }, now));
   },
 };

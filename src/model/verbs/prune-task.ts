@@ -1,4 +1,7 @@
+import type { ConversationRecord } from '../conversation.ts';
+import type { TaskRecord } from '../task.ts';
 import { accept, refuse, type Verb } from '../verb.ts';
+import type { View } from '../view.ts';
 
 export interface PruneTaskArgs {
   /** A task without a parent; its children go with it. */
@@ -7,7 +10,11 @@ export interface PruneTaskArgs {
   retentionMs: number;
 }
 
-/** Deletes the events of a tree that ended long ago, and moves the marks that tell readers so. @see docs/protocol.md §5.3 */
+/**
+ * Deletes the events and the journals of a tree that ended long ago, and moves the marks that tell readers so.
+ *
+ * @see docs/protocol.md §5.3
+ */
 export const pruneTask: Verb<PruneTaskArgs, null> = {
   needs: ({ rootId }) => ({ tasks: [rootId] }),
   decide(view, { rootId, retentionMs }, now) {
@@ -19,6 +26,13 @@ export const pruneTask: Verb<PruneTaskArgs, null> = {
       return refuse('not_due', `${rootId} ended less than ${retentionMs} ms ago.`);
     }
     const pruned = { ...task, prunedSeq: task.lastSeq };
-    return accept(null, { changes: { tasks: [pruned], prune: [{ rootId, upTo: task.lastSeq }] } });
+    const conversations = [conversationOf(view, task)].flatMap((conversation) =>
+      conversation === null ? [] : { ...conversation, prunedSeq: Math.max(conversation.prunedSeq, task.lastSeq) },
+    );
+    return accept(null, { changes: { tasks: [pruned], conversations, prune: [{ rootId, upTo: task.lastSeq }] } });
   },
 };
+
+function conversationOf(view: View, { conversationId }: TaskRecord): ConversationRecord | null {
+  return conversationId === null ? null : view.conversationRow(conversationId);
+}

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { StoreReads } from '../store.ts';
+import type { StoreReads, Suspect } from '../store.ts';
+import { CLAIMABLE, SUSPECT } from './offered.ts';
 
 interface Candidate {
   owner: string;
@@ -8,38 +9,32 @@ interface Candidate {
 }
 
 /**
- * Prepares the search for work. Owners take turns, and the next search goes on behind the owner with whom the last one
- * ended, so that none of them waits for another's queue to be empty.
+ * Prepares the search for work. Owners take turns: whose last claim is the longest ago comes first, so that none of them
+ * waits for another's queue to be empty.
  */
-export function createClaimable(db: Database): StoreReads['claimable'] {
-  const nextLog = db
+export function createClaimable(db: Database): Pick<StoreReads, 'claimable' | 'suspects'> {
+  const logsInTurn = db
     .prepare<[number], number>(
-      `select log from task indexed by task_queue where log > ? and status = 'queued' and blocked = 0 order by log limit 1`,
+      'select id from log indexed by log_claimable where claimable > 0 order by turn, id limit ?',
     )
     .pluck();
   const queue = db.prepare<[number, number], Candidate>(
     `select log.owner, task.id as taskId, task.agent from task indexed by task_queue join log on log.id = task.log
-      where task.log = ? and status = 'queued' and blocked = 0 order by priority desc, key limit ?`,
+      where task.log = ? and ${CLAIMABLE} order by priority desc, key limit ?`,
   );
-  let lastLog = 0;
-
-  /** The logs with work, at most `limit`, beginning behind the last one served. */
-  function logsInTurn(limit: number): number[] {
-    const logs: number[] = [];
-    let log = nextLog.get(lastLog) ?? nextLog.get(0);
-    while (log !== undefined && log !== logs[0] && logs.length < limit) {
-      logs.push(log);
-      log = nextLog.get(log) ?? nextLog.get(0);
-    }
-    return logs;
-  }
-
-  return (limit) => {
-    const logs = logsInTurn(limit);
-    lastLog = logs.at(-1) ?? lastLog;
-    const mostOfOne = limit - logs.length + 1;
-    const queues = logs.map((log) => queue.all(log, mostOfOne));
-    return inTurns(queues).slice(0, limit);
+  const suspects = db.prepare<[number], Suspect>(
+    `select log.owner, task.id as taskId, task.agent, crashes, alone_crashes as aloneCrashes
+      from task indexed by task_suspect join log on log.id = task.log
+      where ${SUSPECT} order by priority desc, key limit ?`,
+  );
+  return {
+    claimable(limit) {
+      const logs = logsInTurn.all(limit);
+      const mostOfOne = limit - logs.length + 1;
+      const queues = logs.map((log) => queue.all(log, mostOfOne));
+      return inTurns(queues).slice(0, limit);
+    },
+    suspects: (limit) => suspects.all(limit),
   };
 }
 

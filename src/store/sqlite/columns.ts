@@ -8,9 +8,9 @@ export function selectColumns(table: SQLiteTable, name: string): string {
     .join(', ');
 }
 
-/** Inserts a row by those names. SQLite gives the `key` where there is one. */
+/** Inserts a row by those names, but for a primary key of one column, which SQLite gives. */
 export function insertInto(table: SQLiteTable, name: string): string {
-  const given = columns(table).filter(([field]) => field !== 'key');
+  const given = columns(table).filter(([field]) => !(getTableColumns(table)[field]?.primary ?? false));
   return `insert into ${name} (${given.map(([, column]) => column).join(', ')})
     values (${given.map(([field]) => `@${field}`).join(', ')})`;
 }

@@ -19,7 +19,10 @@ export function lockDirectory(dir: string): DirectoryLock {
     db.exec('begin exclusive');
   } catch (error) {
     db.close();
-    throw new Error(`The data directory ${dir} is in use by another Holdfast server.`, { cause: error });
+    throw new Error(
+      `The data directory ${dir} is in use by another Holdfast server; stop that one, or choose another with --data.`,
+      { cause: error },
+    );
   }
   return { release: () => db.close() };
 }

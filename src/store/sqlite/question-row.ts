@@ -1,6 +1,6 @@
 import type { CancelReason, QuestionRecord, Resolution } from '../../model/question.ts';
 import { insertInto, selectColumns } from './columns.ts';
-import { question } from './schema.ts';
+import { question } from './task-schema.ts';
 
 type QuestionRow = typeof question.$inferSelect;
 
@@ -17,6 +17,7 @@ export function toQuestion(row: QuestionRead): QuestionRecord {
   return {
     id: row.id,
     taskId: row.taskId,
+    conversationId: row.conversationId,
     name: row.name,
     items: JSON.parse(row.items),
     metadata: JSON.parse(row.metadata),
@@ -27,11 +28,12 @@ export function toQuestion(row: QuestionRead): QuestionRecord {
 }
 
 export function fromQuestion(record: QuestionRecord, logId: number, taskKey: number): Omit<QuestionRow, 'key'> {
-  const { id, name, items, metadata, askedAt, expiresAt, resolution } = record;
+  const { id, conversationId, name, items, metadata, askedAt, expiresAt, resolution } = record;
   return {
     log: logId,
     id,
     task: taskKey,
+    conversationId,
     name,
     status: resolution?.status ?? 'pending',
     askedAt,

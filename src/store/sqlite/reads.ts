@@ -2,11 +2,13 @@ import type { Database } from 'better-sqlite3';
 import { KEY_LIFETIME_MS } from '../../model/batch.ts';
 import type { LogState, StoreReads } from '../store.ts';
 import { createClaimable } from './claimable.ts';
+import { createConversationLists } from './conversation-lists.ts';
 import { createDue } from './due.ts';
 import { createLists } from './lists.ts';
+import type { agent } from './log-schema.ts';
 import { type QuestionRead, SELECT_QUESTION, toQuestion } from './question-row.ts';
 import { createReadEvents } from './read-events.ts';
-import type { agent } from './schema.ts';
+import { isShown } from './shown.ts';
 import { SELECT_TASK, type TaskRead, toTask } from './task-row.ts';
 
 /** Prepares all reads on a connection. Each is one or a few statements that run to their end before it returns. */
@@ -14,9 +16,10 @@ export function createReads(db: Database, now: () => number): StoreReads {
   const statements = prepare(db);
   return {
     ...createLists(db),
+    ...createConversationLists(db),
     ...createDue(db),
+    ...createClaimable(db),
     readEvents: createReadEvents(db),
-    claimable: createClaimable(db),
     now,
     snapshot: (read) => db.transaction(read).deferred(),
     task(owner, id) {
@@ -31,21 +34,25 @@ export function createReads(db: Database, now: () => number): StoreReads {
       const row = statements.log.get(owner);
       return row === undefined ? EMPTY_LOG : { ...row, epochs: JSON.parse(row.epochs) };
     },
-    unfinishedFrom(owner) {
-      const firstSeq = statements.unfinished.get(owner);
-      return firstSeq === undefined ? null : firstSeq - 1;
+    unfinishedFrom(owner, conversationId) {
+      const { unfinished, unfinishedOf } = statements;
+      const firstSeq = conversationId === undefined ? unfinished.get(owner) : unfinishedOf.get(owner, conversationId);
+      return firstSeq === undefined || firstSeq === null ? null : firstSeq - 1;
     },
     hasKey: (owner, key) => statements.key.get(owner, key, now() - KEY_LIFETIME_MS) !== undefined,
     agents: () => statements.agents.all().map((row) => ({ ...row, inputSchema: JSON.parse(row.inputSchema) })),
   };
 }
 
+const SHOWN = isShown('task.conversation_id');
 const EMPTY_LOG: LogState = { head: 0, prunedSeq: 0, epochs: [] };
 
 function prepare(db: Database) {
   return {
-    task: db.prepare<[string, string], TaskRead>(`${SELECT_TASK} where log.owner = ? and task.id = ?`),
-    question: db.prepare<[string, string], QuestionRead>(`${SELECT_QUESTION} where log.owner = ? and question.id = ?`),
+    task: db.prepare<[string, string], TaskRead>(`${SELECT_TASK} where log.owner = ? and task.id = ? and ${SHOWN}`),
+    question: db.prepare<[string, string], QuestionRead>(
+      `${SELECT_QUESTION} where log.owner = ? and question.id = ? and ${SHOWN}`,
+    ),
     // One statement, so that the head and the epochs are of one moment.
     log: db.prepare<[string], Omit<LogState, 'epochs'> & { epochs: string }>(
       `select head, pruned_seq as prunedSeq,
@@ -57,6 +64,12 @@ function prepare(db: Database) {
       .prepare<[string], number>(
         `select first_seq from task where log = (select id from log where owner = ?)
           and parent_id is null and finished_at is null order by first_seq limit 1`,
+      )
+      .pluck(),
+    unfinishedOf: db
+      .prepare<[string, string], number | null>(
+        `select min(first_seq) from task where log = (select id from log where owner = ?) and conversation_id = ?
+          and status in ('queued', 'running', 'waiting') and parent_id is null`,
       )
       .pluck(),
     key: db

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
+import { failpoint } from '../../failpoint.ts';
 import type { Batch } from '../../model/batch.ts';
 import { type AgentDescription, StoreError } from '../store.ts';
-import { type PackedBatch, packCommit, type Reply, type Request, unpackBatch, unpackFailure } from './message.ts';
+import { type PackedBatch, packCommit, type Reply, type Request, unpackBatch, unpackFailure } from './request.ts';
 import type { ThreadData } from './thread.ts';
 import type { Commit } from './writer.ts';
 
@@ -27,6 +28,7 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
   let dead: Error | null = null;
 
   worker.on('message', ({ shortages: known, answers }: Reply) => {
+    failpoint?.('reply-not-taken');
     shortages = known;
     for (const answer of answers) {
       const waiter = waiters.shift();
@@ -65,6 +67,7 @@ export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter>
   }
 
   function flush(): void {
+    failpoint?.('commits-not-posted');
     worker.postMessage(outbox);
     outbox = [];
   }

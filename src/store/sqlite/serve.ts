@@ -1,5 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Answer, packAnswer, packFailure, type Reply, type Request, unpackCommit } from './message.ts';
+import { failpoint } from '../../failpoint.ts';
+import { type Answer, packAnswer, packFailure, type Reply, type Request, unpackCommit } from './request.ts';
 import { isFull, type Writer } from './writer.ts';
 
 /** Above this many rows a transaction takes longer for each of them, and everyone in it waits for all. */
@@ -36,6 +37,7 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
     switch (request.kind) {
       case 'commit':
         reply(request.shortages < shortages ? [TOO_LATE] : commit([request, ...takeGroup(request)]));
+        failpoint?.('answered-not-checkpointed');
         writer.checkpoint();
         return;
       case 'agents':
@@ -50,6 +52,7 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
   function commit(group: CommitRequest[]): Answer[] {
     const commits = group.map(unpackCommit);
     const settled = writer.commitAll(commits);
+    failpoint?.('committed-not-answered');
     if (settled.some(isFull)) shortages += 1;
     return settled.map((each, index) => packAnswer(each, commits[index]?.calls ?? []));
   }

@@ -1,6 +1,6 @@
 import type { TaskRecord } from '../../model/task.ts';
 import { assignColumns, insertInto, selectColumns } from './columns.ts';
-import { task } from './schema.ts';
+import { task } from './task-schema.ts';
 
 type TaskRow = typeof task.$inferSelect;
 
@@ -21,11 +21,22 @@ export function toTask(row: TaskRead): TaskRecord {
     status: row.status,
     parentId: row.parentId,
     rootId: row.rootId,
+    conversationId: row.conversationId,
+    isTurn: row.isTurn === 1,
+    messageCount: row.messageCount,
+    lane: row.lane,
+    spawnKey: row.spawnKey,
+    depth: row.depth,
+    retryOf: row.retryOf,
     input: row.input === null ? null : JSON.parse(row.input),
     output: row.output === null ? null : JSON.parse(row.output),
     error: row.error === null ? null : JSON.parse(row.error),
     progress: row.progress === null ? null : JSON.parse(row.progress),
     attempt: row.attempt,
+    begins: row.begins === 1,
+    maxAttempts: row.maxAttempts,
+    failures: row.failures,
+    runAt: row.runAt,
     pendingQuestionCount: row.pendingQuestionCount,
     metadata: JSON.parse(row.metadata),
     priority: row.priority,
@@ -33,6 +44,17 @@ export function toTask(row: TaskRead): TaskRecord {
     timeoutMs: row.timeoutMs,
     version: row.version,
     fence: row.fence,
+    held: row.held === 1,
+    ord: row.ord,
+    emits: row.emits,
+    seed: row.seed,
+    originAt: row.originAt,
+    cut: row.cut === null ? null : JSON.parse(row.cut),
+    marks: row.marks === null ? [] : JSON.parse(row.marks),
+    inbox: row.inbox === null ? [] : JSON.parse(row.inbox),
+    crashes: row.crashes,
+    crashMark: row.crashMark,
+    aloneCrashes: row.aloneCrashes,
     ranMs: row.ranMs,
     deadlineAt: row.deadlineAt,
     runningSince: row.runningSince,
@@ -48,14 +70,37 @@ export function toTask(row: TaskRead): TaskRecord {
 /** A new task's row but for its `key`, which SQLite gives. It is unblocked until its lane has been looked at. */
 export function fromTask(record: TaskRecord, logId: number): Omit<TaskRow, 'key'> {
   const { owner: _owner, input, metadata, ...rest } = record;
-  return { ...rest, ...taskUpdate(record, logId), blocked: 0, input: text(input), metadata: JSON.stringify(metadata) };
+  return {
+    ...rest,
+    ...taskUpdate(record, logId, false),
+    input: text(input),
+    metadata: JSON.stringify(metadata),
+  };
 }
 
 /** What finds a task's row, and all that may change in it. The input can be large and is not written again. */
-export function taskUpdate(record: TaskRecord, logId: number) {
+export function taskUpdate(record: TaskRecord, logId: number, blocked: boolean) {
   const { owner: _owner, input: _input, metadata: _metadata, ...rest } = record;
-  const { output, error, progress } = record;
-  return { ...rest, log: logId, output: text(output), error: text(error), progress: text(progress) };
+  const { begins, held, isTurn, output, error, progress, cut, marks, inbox } = record;
+  return {
+    ...rest,
+    log: logId,
+    blocked: Number(blocked),
+    begins: Number(begins),
+    held: Number(held),
+    isTurn: Number(isTurn),
+    output: text(output),
+    error: text(error),
+    progress: text(progress),
+    cut: text(cut),
+    marks: listText(marks),
+    inbox: listText(inbox),
+  };
+}
+
+/** The same of what changes often alone, which a commit mostly is about. */
+export function taskProgress({ id, ord, emits, pendingQuestionCount, lastSeq, progress }: TaskRecord, logId: number) {
+  return { log: logId, id, ord, emits, pendingQuestionCount, lastSeq, progress: text(progress) };
 }
 
 /** How often a field changes: never, at the turns of a task's life, or with most commits. */
@@ -66,11 +111,22 @@ const TASK_CHANGES: Record<keyof TaskRecord, 'never' | 'seldom' | 'often'> = {
   status: 'seldom',
   parentId: 'never',
   rootId: 'never',
+  conversationId: 'never',
+  isTurn: 'never',
+  messageCount: 'seldom',
+  lane: 'never',
+  spawnKey: 'never',
+  depth: 'never',
+  retryOf: 'never',
   input: 'never',
   output: 'seldom',
   error: 'seldom',
   progress: 'often',
   attempt: 'seldom',
+  begins: 'seldom',
+  maxAttempts: 'never',
+  failures: 'seldom',
+  runAt: 'seldom',
   pendingQuestionCount: 'often',
   metadata: 'never',
   priority: 'seldom',
@@ -78,6 +134,17 @@ const TASK_CHANGES: Record<keyof TaskRecord, 'never' | 'seldom' | 'often'> = {
   timeoutMs: 'seldom',
   version: 'seldom',
   fence: 'seldom',
+  held: 'seldom',
+  ord: 'often',
+  emits: 'often',
+  seed: 'never',
+  originAt: 'never',
+  cut: 'seldom',
+  marks: 'seldom',
+  inbox: 'seldom',
+  crashes: 'seldom',
+  crashMark: 'seldom',
+  aloneCrashes: 'seldom',
   ranMs: 'seldom',
   deadlineAt: 'seldom',
   runningSince: 'seldom',
@@ -91,12 +158,13 @@ const TASK_CHANGES: Record<keyof TaskRecord, 'never' | 'seldom' | 'often'> = {
 
 /** `column = @field` for what changes often, which is in no index: SQLite rewrites those of every column it is told. */
 export const OFTEN_ASSIGNED = assigned('often');
-export const ALL_ASSIGNED = `${OFTEN_ASSIGNED}, ${assigned('seldom')}`;
+export const ALL_ASSIGNED = `${OFTEN_ASSIGNED}, ${assigned('seldom')}, blocked = @blocked`;
 
-/** Whether nothing but what changes often has changed. */
+const SELDOM = (Object.keys(TASK_CHANGES) as (keyof TaskRecord)[]).filter((field) => TASK_CHANGES[field] === 'seldom');
+
+/** Whether more has changed than what changes often. */
 export function hasTurned(before: TaskRecord, after: TaskRecord): boolean {
-  const fields = Object.keys(TASK_CHANGES) as (keyof TaskRecord)[];
-  return fields.some((field) => TASK_CHANGES[field] === 'seldom' && before[field] !== after[field]);
+  return SELDOM.some((field) => before[field] !== after[field]);
 }
 
 function assigned(changes: 'seldom' | 'often'): string {
@@ -107,4 +175,9 @@ function assigned(changes: 'seldom' | 'often'): string {
 /** JSON's null is SQL's. */
 function text(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
+}
+
+/** An empty list is SQL's null. */
+function listText(list: readonly unknown[]): string | null {
+  return list.length === 0 ? null : JSON.stringify(list);
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
-import type { Reply } from './message.ts';
+import type { Reply } from './request.ts';
 import { serveWriter } from './serve.ts';
 import { createWriter } from './writer.ts';
 

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { failpoint } from '../../failpoint.ts';
 import { type Batch, decideBatch, type VerbCall } from '../../model/batch.ts';
 import { type AgentDescription, StoreError } from '../store.ts';
 import { asStoreError, isFatal } from './failure.ts';
@@ -52,8 +53,10 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
 
   function settle({ owner, calls }: Commit, now: number): Settled {
     const loaded = load(owner, calls);
+    failpoint?.('loaded-not-decided');
     const decided = decide(loaded, calls, now);
     if (decided.ok) write(loaded, decided.batch);
+    failpoint?.('written-not-committed');
     return decided;
   }
 
@@ -78,6 +81,7 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
   }
 
   function commitAll(commits: readonly Commit[]): Settled[] {
+    failpoint?.('before-begin');
     try {
       return attempt(() => writeGroup.immediate(commits));
     } catch (error) {
@@ -117,9 +121,12 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
     checkpoint() {
       const { log } = wal.get() ?? { log: 0 };
       if (fatal !== null || log <= duePages) return;
+      failpoint?.('checkpoint-due');
       duePages = tryCheckpoint(checkpoint) ? log + MAX_WAL_PAGES : MAX_WAL_PAGES;
+      failpoint?.('checkpointed');
     },
     close() {
+      failpoint?.('closed-not-checkpointed');
       if (fatal === null && db.open) tryCheckpoint(lastCheckpoint);
       db.close();
     },

@@ -1,0 +1,187 @@
+import type { KeyUse, VerbCall } from '../model/batch.ts';
+import { type Conversation, type ConversationRecord, toConversation } from '../model/conversation.ts';
+import { HoldfastError } from '../model/error.ts';
+import type { Message } from '../model/event.ts';
+import type { JsonObject } from '../model/json.ts';
+import { type Question, toQuestion } from '../model/question.ts';
+import { type Task, toTask } from '../model/task.ts';
+import type { WhenBusy } from '../model/verbs/post-message.ts';
+import type { Committed, ConversationFilter, MessageFilter, Store } from '../store/store.ts';
+import type { Admission } from './admission.ts';
+import type { InProgress } from './in-progress.ts';
+import type { Log } from './log.ts';
+import { newId } from './new-ids.ts';
+import { conversationSubject, cursorAt, freshPosition, plainCursor } from './position.ts';
+import { unwrap } from './refusal.ts';
+import type { Read, Written } from './tasks.ts';
+
+/** What clients do with conversations. @see docs/protocol.md §7 */
+export interface Conversations {
+  create(owner: string, given: NewConversation, idempotency?: KeyUse): Promise<Written<{ conversation: Conversation }>>;
+  /** With all that a page needs to show it and to follow it on. @throws HoldfastError `not_found` */
+  get(owner: string, id: string): Read<{ conversation: OpenConversation }>;
+  /** The stored conversation, for those who read its events. @throws HoldfastError `not_found` */
+  record(owner: string, id: string): ConversationRecord;
+  /** The newest activity first. */
+  list(owner: string, filter: ConversationFilter): Read<{ conversations: Conversation[] }>;
+  /** @throws HoldfastError `not_found`, and those of storage */
+  update(
+    owner: string,
+    id: string,
+    changes: Partial<NewConversation>,
+  ): Promise<Written<{ conversation: Conversation }>>;
+  /** Cancels what is unfinished in it. From then on nothing of it is shown. @throws HoldfastError `not_found`, and those of storage */
+  delete(owner: string, id: string): Promise<void>;
+  /** @throws HoldfastError `not_found` */
+  messages(owner: string, filter: MessageFilter): Read<{ messages: Message[] }>;
+  /**
+   * Writes in it, once the agent has checked the message.
+   *
+   * @throws HoldfastError `not_found`, `conversation_busy` with the first unfinished turn, `unknown_agent`,
+   *   `invalid_input`, `overloaded`, `draining`, and those of idempotency and storage
+   */
+  post(
+    owner: string,
+    id: string,
+    message: NewMessage,
+    idempotency?: KeyUse,
+  ): Promise<Written<{ message: Message; task: Task }>>;
+}
+
+export interface NewConversation {
+  title: string | null;
+  metadata: JsonObject;
+}
+
+export interface OpenConversation extends Conversation {
+  unfinishedTasks: Task[];
+  pendingQuestions: Question[];
+  /** Streamed from here, all of what is unfinished is told. */
+  resumeAfter: string;
+}
+
+export interface NewMessage {
+  content: string;
+  /** Null: that of the last turn, else `assistant`. */
+  agent: string | null;
+  whenBusy: WhenBusy;
+  metadata: JsonObject;
+}
+
+type ConversationCall = VerbCall<'createConversation' | 'updateConversation'>;
+
+export interface ConversationsDependencies {
+  store: Store;
+  log: Log;
+  admission: Admission;
+  inProgress: InProgress;
+  /** Called when there are rows that can go. */
+  onDeleted(): void;
+}
+
+const DEFAULT_AGENT = 'assistant';
+const UNFINISHED = ['queued', 'running', 'waiting'] as const;
+/** More unfinished work than this a page finds in the lists. */
+const MAX_SHOWN = 200;
+
+export function createConversations(dependencies: ConversationsDependencies): Conversations {
+  const { store, log, admission, inProgress, onDeleted } = dependencies;
+
+  function record(owner: string, id: string): ConversationRecord {
+    const conversation = store.conversation(owner, id);
+    if (conversation === null) throw new HoldfastError('not_found', 'There is no such conversation.');
+    return conversation;
+  }
+
+  function headCursor(owner: string): string {
+    const state = store.log(owner);
+    return plainCursor(state, state.head);
+  }
+
+  /** The cursor is that of the commit, not of what has come since. */
+  function written(
+    owner: string,
+    { outcomes, firstSeq, events }: Committed<readonly [ConversationCall]>,
+  ): Written<{ conversation: Conversation }> {
+    const state = store.log(owner);
+    const { result, replayed } = unwrap(outcomes[0], state);
+    const cursor = plainCursor(state, firstSeq - 1 + events.length);
+    return { conversation: toConversation(result.conversation), replayed, cursor };
+  }
+
+  return {
+    record,
+
+    create(owner, given, idempotency) {
+      return inProgress.run(owner, idempotency, async () => {
+        const args = { ...given, conversationId: newId('conv') };
+        const call = { verb: 'createConversation', args, ...(idempotency && { idempotency }) } as const;
+        return written(owner, await log.commit(owner, [call]));
+      });
+    },
+
+    get(owner, id) {
+      return store.snapshot(() => {
+        const conversation = record(owner, id);
+        const state = store.log(owner);
+        const open = { conversationId: id, limit: MAX_SHOWN };
+        const tasks = store.listTasks(owner, { ...open, status: UNFINISHED, order: 'asc' });
+        const questions = store.listQuestions(owner, { ...open, status: 'pending' });
+        const from = freshPosition(store, owner, conversationSubject(conversation));
+        return {
+          conversation: {
+            ...toConversation(conversation),
+            unfinishedTasks: tasks.map((task) => toTask(task, (seq) => plainCursor(state, seq))),
+            pendingQuestions: questions.map(toQuestion),
+            resumeAfter: cursorAt(state, from),
+          },
+          cursor: plainCursor(state, state.head),
+        };
+      });
+    },
+
+    list(owner, filter) {
+      return store.snapshot(() => ({
+        conversations: store.listConversations(owner, filter).map(toConversation),
+        cursor: headCursor(owner),
+      }));
+    },
+
+    async update(owner, conversationId, changes) {
+      const call = { verb: 'updateConversation', args: { conversationId, ...changes } } as const;
+      return written(owner, await log.commit(owner, [call]));
+    },
+
+    async delete(owner, conversationId) {
+      const { outcomes } = await log.commit(owner, [{ verb: 'deleteConversation', args: { conversationId } }]);
+      unwrap(outcomes[0], store.log(owner));
+      onDeleted();
+    },
+
+    messages(owner, filter) {
+      return store.snapshot(() => {
+        record(owner, filter.conversationId);
+        return { messages: store.listMessages(owner, filter), cursor: headCursor(owner) };
+      });
+    },
+
+    async post(owner, conversationId, { agent: asked, content, ...rest }, idempotency) {
+      admission.refuseWhenStopping();
+      return inProgress.run(owner, idempotency, async () => {
+        const agent = asked ?? record(owner, conversationId).agent ?? DEFAULT_AGENT;
+        // A request that was done before is answered as it was then, whatever has become of its agent.
+        if (idempotency === undefined || !store.hasKey(owner, idempotency.key)) {
+          await admission.checkInput(agent, { message: content, conversationId });
+        }
+        const ids = { conversationId, messageId: newId('msg'), taskId: newId('task') };
+        const args = { ...ids, ...rest, agent, content };
+        const call = { verb: 'postMessage', args, ...(idempotency && { idempotency }) } as const;
+        const { outcomes } = await log.commit(owner, [call]);
+        const state = store.log(owner);
+        const { result, replayed } = unwrap(outcomes[0], state);
+        const task = toTask(result.task, (seq) => plainCursor(state, seq));
+        return { message: result.message, task, cursor: task.cursor.last, replayed };
+      });
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { sql } from 'drizzle-orm';
+import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { RowKind, RowStatus } from '../../model/journal.ts';
+import { type QuestionStatus, questionSchema } from '../../model/question.ts';
+import { TASK_STATUSES } from '../../model/task.ts';
+import { logReference, oneOf } from './log-schema.ts';
+import { CLAIMABLE, SUSPECT, SUSPECT_RUNNING } from './offered.ts';
+import { STATUS_FITS_KIND } from './row-statuses.ts';
+
+// Columns that hold JSON are TEXT. Times are epoch ms. Wide columns stand last, so that reading the others skips them.
+
+/** `key` is what events refer to and what the order of creation is read from; `blocked` is kept by `lanes.ts`. */
+export const task = sqliteTable(
+  'task',
+  {
+    key: integer().primaryKey({ autoIncrement: true }),
+    log: logReference(),
+    id: text().notNull(),
+    agent: text().notNull(),
+    status: text({ enum: TASK_STATUSES }).notNull(),
+    blocked: integer().notNull(),
+    parentId: text('parent_id'),
+    rootId: text('root_id').notNull(),
+    conversationId: text('conversation_id'),
+    isTurn: integer('is_turn').notNull(),
+    messageCount: integer('message_count').notNull(),
+    lane: text(),
+    spawnKey: text('spawn_key'),
+    depth: integer().notNull(),
+    retryOf: text('retry_of'),
+    attempt: integer().notNull(),
+    begins: integer().notNull(),
+    maxAttempts: integer('max_attempts').notNull(),
+    failures: integer().notNull(),
+    runAt: integer('run_at'),
+    fence: integer().notNull(),
+    held: integer().notNull(),
+    ord: integer().notNull(),
+    emits: integer().notNull(),
+    crashes: integer().notNull(),
+    crashMark: integer('crash_mark').notNull(),
+    aloneCrashes: integer('alone_crashes').notNull(),
+    pendingQuestionCount: integer('pending_question_count').notNull(),
+    priority: integer().notNull(),
+    concurrencyKey: text('concurrency_key'),
+    version: text(),
+    seed: text().notNull(),
+    originAt: integer('origin_at').notNull(),
+    timeoutMs: integer('timeout_ms').notNull(),
+    ranMs: integer('ran_ms').notNull(),
+    runningSince: integer('running_since'),
+    deadlineAt: integer('deadline_at'),
+    createdAt: integer('created_at').notNull(),
+    startedAt: integer('started_at'),
+    finishedAt: integer('finished_at'),
+    firstSeq: integer('first_seq').notNull(),
+    lastSeq: integer('last_seq').notNull(),
+    prunedSeq: integer('pruned_seq').notNull(),
+    progress: text(),
+    error: text(),
+    cut: text(),
+    marks: text(),
+    inbox: text(),
+    metadata: text().notNull(),
+    input: text(),
+    output: text(),
+  },
+  (table) => [
+    unique('task_id').on(table.log, table.id),
+    index('task_by_status').on(table.log, table.status),
+    index('task_by_agent').on(table.log, table.agent, table.status),
+    index('task_children').on(table.log, table.parentId).where(sql`parent_id is not null and finished_at is null`),
+    index('task_of_spawn')
+      .on(table.log, table.parentId, table.spawnKey)
+      .where(sql`parent_id is not null and finished_at is not null`),
+    index('task_of_root').on(table.log, table.rootId).where(sql`parent_id is not null`),
+    index('task_queue').on(table.log, sql`priority desc`).where(sql.raw(CLAIMABLE)),
+    index('task_suspect').on(sql`priority desc`).where(sql.raw(SUSPECT)),
+    index('task_suspect_running').on(table.runningSince).where(sql.raw(SUSPECT_RUNNING)),
+    index('task_of_conversation')
+      .on(table.log, table.conversationId, table.status)
+      .where(sql`conversation_id is not null`),
+    index('turn_of_conversation').on(table.log, table.conversationId).where(sql`is_turn = 1`),
+    index('task_lane_queue')
+      .on(table.log, table.lane, sql`priority desc`)
+      .where(sql`status = 'queued' and run_at is null and lane is not null`),
+    index('task_lane_head')
+      .on(table.log, table.lane)
+      .where(sql`status = 'queued' and run_at is null and blocked = 0 and lane is not null`),
+    index('task_lane_turn').on(table.log, table.lane).where(sql`is_turn = 1 and finished_at is null`),
+    index('task_lane_busy').on(table.log, table.lane).where(sql`held = 1 and lane is not null`),
+    index('task_run_at').on(table.runAt).where(sql`run_at is not null`),
+    index('task_deadline').on(table.deadlineAt).where(sql`deadline_at is not null`),
+    index('task_held').on(table.log).where(sql`held = 1`),
+    index('root_unfinished').on(table.log, table.firstSeq).where(sql`parent_id is null and finished_at is null`),
+    index('root_prunable')
+      .on(table.finishedAt)
+      .where(sql`parent_id is null and finished_at is not null and pruned_seq < last_seq`),
+    check('task_status', sql.raw(oneOf('status', TASK_STATUSES))),
+    check(
+      'task_blocked',
+      sql`blocked = 0 or (blocked = 1 and status = 'queued' and run_at is null and lane is not null)`,
+    ),
+    check(
+      'task_turn',
+      sql`is_turn in (0, 1) and (is_turn = 0 or (conversation_id is not null and lane is not null and parent_id is null)) and (is_turn = 1 or message_count = 0)`,
+    ),
+    check(
+      'task_root',
+      sql`(parent_id is null) = (root_id = id) and (parent_id is null) = (spawn_key is null) and (parent_id is null) = (depth = 0)`,
+    ),
+    check('task_finished', sql`(finished_at is not null) = (status in ('completed', 'failed', 'cancelled'))`),
+    check('task_clock', sql`(running_since is not null) = (status = 'running')`),
+    check('task_deadline_while_running', sql`(deadline_at is not null) = (status = 'running')`),
+    check('task_begun_once_run', sql`(started_at is null) = (attempt = 0)`),
+    check(
+      'task_runs_under_a_claim',
+      sql`status not in ('running', 'waiting', 'completed') or (attempt > 0 and fence > 0)`,
+    ),
+    check(
+      'task_begins',
+      sql`begins in (0, 1) and (attempt > 0 or begins = 1) and (begins = 0 or status not in ('running', 'waiting', 'completed'))`,
+    ),
+    check(
+      'task_failures',
+      sql`failures between 0 and max_attempts and (failures < max_attempts or finished_at is not null)`,
+    ),
+    check('task_run_at', sql`run_at is null or status = 'queued'`),
+    check(
+      'task_held_by_a_claim',
+      sql`held in (0, 1) and (held = 0 or (status <> 'waiting' and fence > 0)) and (held = 1 or status <> 'running')`,
+    ),
+    check('task_counts', sql`ord >= 0 and emits >= 0 and crashes >= 0 and crash_mark >= 0 and alone_crashes >= 0`),
+    check('task_error', sql`(error is not null) = (status = 'failed')`),
+    check('task_cut', sql`cut is null or status = 'failed'`),
+    check('task_output', sql`output is null or status = 'completed'`),
+    check(
+      'task_open_questions',
+      sql`pending_question_count >= 0 and (pending_question_count = 0 or finished_at is null)`,
+    ),
+    check('task_seqs', sql`first_seq <= last_seq and pruned_seq <= last_seq`),
+    check('task_priority', sql`priority between -100 and 100`),
+  ],
+);
+
+/**
+ * A spawn that is reopened is pending and keeps its place. With a rowid: values are large, and would be in the way in a tree of keys, where each is written and passed over.
+ */
+export const journal = sqliteTable(
+  'journal',
+  {
+    task: integer()
+      .notNull()
+      .references(() => task.key),
+    key: text().notNull(),
+    kind: text().$type<RowKind>().notNull(),
+    status: text().$type<RowStatus>().notNull(),
+    askedAt: integer('asked_at').notNull(),
+    ord: integer(),
+    emitsDone: integer('emits_done'),
+    at: integer(),
+    tries: integer().notNull(),
+    once: integer().notNull(),
+    dueAt: integer('due_at'),
+    messageId: text('message_id'),
+    messageAfterSeq: integer('message_after_seq'),
+    value: text(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.task, table.key] }),
+    index('journal_pending').on(table.task).where(sql`status = 'pending'`),
+    index('journal_due').on(table.dueAt).where(sql`due_at is not null`),
+    uniqueIndex('journal_ord').on(table.task, table.ord).where(sql`ord is not null`),
+    check('journal_status', sql.raw(STATUS_FITS_KIND)),
+    check('journal_key_of_a_child', sql`(kind = 'child') = (substr(key, -1) = '>')`),
+    check(
+      'journal_resolved',
+      sql`(value is null) = (status = 'pending') and (status <> 'pending' or ord is null or kind = 'spawn')`,
+    ),
+    check(
+      'journal_place',
+      sql`(status = 'pending' or ord is not null) and (emits_done is null) = (ord is null) and (at is null) = (ord is null)`,
+    ),
+    check('journal_due_while_asleep', sql`due_at is null or (kind = 'sleep' and status = 'pending')`),
+    check(
+      'journal_message_of_a_step',
+      sql`(message_id is null) = (message_after_seq is null) and (message_id is null or (kind = 'step' and status = 'pending'))`,
+    ),
+    check('journal_of_steps', sql`kind = 'step' or (tries = 0 and once = 0)`),
+    check('journal_counts', sql`asked_at >= 0 and ord >= 1 and emits_done >= 0 and tries >= 0 and once in (0, 1)`),
+  ],
+);
+
+export const question = sqliteTable(
+  'question',
+  {
+    key: integer().primaryKey(),
+    log: logReference(),
+    id: text().notNull(),
+    task: integer()
+      .notNull()
+      .references(() => task.key),
+    conversationId: text('conversation_id'),
+    name: text().notNull(),
+    status: text().$type<QuestionStatus>().notNull(),
+    askedAt: integer('asked_at').notNull(),
+    expiresAt: integer('expires_at'),
+    resolvedAt: integer('resolved_at'),
+    resolvedBy: text('resolved_by'),
+    reason: text(),
+    answers: text(),
+    metadata: text().notNull(),
+    items: text().notNull(),
+  },
+  (table) => [
+    unique('question_id').on(table.log, table.id),
+    index('question_by_status').on(table.log, table.status),
+    index('question_of_task').on(table.task, table.status),
+    index('question_of_conversation')
+      .on(table.log, table.conversationId, table.status)
+      .where(sql`conversation_id is not null`),
+    index('question_deadline').on(table.expiresAt).where(sql`status = 'pending' and expires_at is not null`),
+    check('question_status', sql.raw(oneOf('status', questionSchema.shape.status.options))),
+    check('question_resolved', sql`(resolved_at is null) = (status = 'pending')`),
+    check('question_answers', sql`(answers is not null) = (status = 'answered')`),
+    check('question_resolved_by', sql`(resolved_by is not null) = (status in ('answered', 'declined'))`),
+    check(
+      'question_reason',
+      sql`reason is null and status <> 'cancelled' or status = 'declined' or (status = 'cancelled' and reason in ('cancelled', 'interrupted', 'task_finished', 'withdrawn'))`,
+    ),
+  ],
+);
