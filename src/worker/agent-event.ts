@@ -12,7 +12,7 @@ export function agentEvent(taskId: string, type: string, data: Json = {}): NewEv
   const text = jsonText(data);
   const fault = agentEventFault(type, text);
   if (fault !== null) throw new TypeError(fault);
-  return { taskId, type, step: null, data: text };
+  return { taskId, conversationId: null, type, step: null, data: text };
 }
 
 /** @throws TypeError when the fraction or the note breaks a rule */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { uuidv7obj } from 'uuidv7';
 import type { AskSpec, Reply } from '../model/agent.ts';
 import { formatId } from '../model/id.ts';
@@ -8,6 +9,8 @@ import { normalizeItems } from '../model/question-spec.ts';
 import type { Copy } from './copy.ts';
 import type { Deferred } from './deferred.ts';
 import { jsonText } from './json-text.ts';
+import { checkOptions } from './known-options.ts';
+import { toldValue } from './resolutions.ts';
 
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_TIMEOUT_MS = 365 * 24 * 60 * 60_000;
@@ -22,6 +25,7 @@ interface CheckedAsk {
 
 /** @throws TypeError naming the rule that the question breaks */
 export function checkAsk(spec: AskSpec): CheckedAsk {
+  checkOptions('A question', spec, ['items', 'metadata', 'timeoutMs', 'signal']);
   const { metadata = {}, timeoutMs = DEFAULT_QUESTION_TIMEOUT_MS, signal = null } = spec;
   if (timeoutMs !== null && !(Number.isInteger(timeoutMs) && timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     throw new TypeError("A question's timeoutMs is a whole number from 0 ms to 365 days, or null.");
@@ -42,22 +46,43 @@ function checkMetadata(metadata: JsonObject): JsonObject {
 
 /**
  * Asks, and lets the signal withdraw the question as long as nobody knows of an outcome. A signal that is aborted already
- * withdraws what was never opened: that changes nothing in the store but has a place in its order.
+ * withdraws what was never opened: nobody is asked, but it has a place in the order of the store.
  */
 export function openQuestion(copy: Copy, key: string, question: CheckedAsk, result: Deferred<Reply>): void {
   const { items, metadata, timeoutMs, signal } = question;
+  const stopListening = () => signal?.removeEventListener('abort', withdraw);
+  const { askedAt, row } = copy.ask(key, {
+    kind: 'ask',
+    isAwaited: true,
+    settle(told) {
+      stopListening();
+      result.resolve(toldValue(told));
+    },
+    onClosed: stopListening,
+  });
+  function withdraw(): void {
+    if (!copy.isDue(key)) copy.report({ kind: 'withdraw', key, askedAt });
+  }
   if (signal?.aborted) {
-    const onAcknowledged = (at: number) => copy.deliver(at, () => result.resolve({ status: 'withdrawn' }));
-    copy.report({ kind: 'withdraw', key }, { onAcknowledged });
+    withdraw();
     return;
   }
-  const withdraw = () => {
-    if (copy.isPending(key)) copy.report({ kind: 'withdraw', key });
-  };
-  copy.expect(key, (outcome) => {
-    signal?.removeEventListener('abort', withdraw);
-    if (outcome.status !== 'slept') result.resolve(outcome);
+  listen(signal, withdraw);
+  if (row !== null) return;
+  copy.report({
+    kind: 'ask',
+    questionId: formatId('qst', uuidv7obj().bytes),
+    key,
+    askedAt,
+    items,
+    metadata,
+    timeoutMs,
   });
-  signal?.addEventListener('abort', withdraw, { once: true });
-  copy.report({ kind: 'ask', questionId: formatId('qst', uuidv7obj().bytes), key, items, metadata, timeoutMs });
+}
+
+/** Any number of questions may have one signal: that is no leak. */
+function listen(signal: AbortSignal | null, listener: () => void): void {
+  if (signal === null) return;
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', listener, { once: true });
 }

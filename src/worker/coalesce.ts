@@ -1,4 +1,5 @@
 import { utf8Bytes } from '../model/json.ts';
+import { own } from './own-globals.ts';
 
 /** How long text is gathered after a delta, and how much of it at most. @see docs/decisions/012-delta-coalescing.md */
 export const DELTA_EVERY_MS = 50;
@@ -35,7 +36,7 @@ export class Coalescer {
 
   /** Sends nothing more. */
   stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) own.clearTimeout(this.#timer);
     this.#timer = null;
   }
 
@@ -46,7 +47,7 @@ export class Coalescer {
     if (ready === '') return;
     this.#text = this.#text.slice(end);
     this.#bytes = utf8Bytes(this.#text);
-    this.#timer = setTimeout(() => {
+    this.#timer = own.setTimeout(() => {
       this.#timer = null;
       this.#flush();
     }, DELTA_EVERY_MS);

@@ -1,62 +1,85 @@
+import { failpoint } from '../failpoint.ts';
 import type { NewEvent } from '../model/event.ts';
-import type { ResolvedOutcome } from '../model/verb.ts';
-import { Deliveries } from './deliveries.ts';
-import { NumberedReports, type ReportHooks } from './numbered-reports.ts';
+import type { Cut } from '../model/journal.ts';
+import { type TaskError, taskError } from '../model/task-error.ts';
+import type { Runner } from './culprit.ts';
+import type { Deferred } from './deferred.ts';
+import { type Asked, Deliveries, type Entry } from './deliveries.ts';
+import { JournalRoom } from './journal-room.ts';
+import type { ReportHooks } from './numbered-reports.ts';
 import type { Outbox } from './outbox.ts';
-import type { Command, CopyReport, Told } from './protocol.ts';
+import { Outgoing } from './outgoing.ts';
+import type { Command, CopyReport, DropReason } from './protocol.ts';
+import { Release } from './release.ts';
+import { Standstill } from './standstill.ts';
+import { noHeadway, otherKind } from './stuck.ts';
+import { Turns } from './turns.ts';
 
 /** A command to a copy that has been started. */
 export type CopyCommand = Exclude<Extract<Command, { taskId: string }>, { kind: 'start' }>;
+export type Ending = Extract<CopyReport, { kind: 'end' }>['ending'];
 
 export interface CopyOptions {
-  taskId: string;
-  fence: number;
-  originAt: number;
   outbox: Outbox;
+  /** How long a copy that is replayed may make no headway before its code is taken for another. */
+  stuckAfterMs: number;
   /** Called once nothing can be expected of the copy any more. */
   onGone(): void;
+  /** Called once after a `drop`, when no code of the copy runs any more. */
+  onReleased(): void;
 }
 
-const DROP_MESSAGES = {
+const DROP_MESSAGES: Record<DropReason, string> = {
   lost: 'The task was lost to this worker.',
   cancelled: 'The task was cancelled.',
   timeout: 'The task has used up its time.',
-} as const;
+  parked: 'The task waits, and goes on in another copy.',
+};
 
 /**
  * One copy of a task in a thread: what its code reports goes out in the order of the calls, what the store says of it
  * is delivered in the order of the commits. In memory it may wait, be claimed again, or be dropped at any time.
- *
- * `live` → (at rest) `asking`, the `wait` is under way → `waiting` → (a call of the agent's) `waking` → `live` again with
- * the next claim. In all but the first nothing is delivered and what is reported is held.
  */
-export class Copy {
-  readonly #reports: NumberedReports;
+export class Copy implements Runner {
+  readonly taskId: string;
+  readonly index: number;
+  readonly release = new Release();
+  readonly room: JournalRoom;
   readonly #deliveries: Deliveries;
-  readonly #onGone: () => void;
+  readonly #outgoing: Outgoing;
+  readonly #turns: Turns;
+  /** While the copy is replayed. */
+  readonly #standstill: Standstill | null = null;
+  readonly #options: CopyOptions;
   readonly #controller = new AbortController();
-  readonly #bodies = new Set<AbortController>();
-  readonly #pending = new Map<string, (outcome: ResolvedOutcome) => void>();
+  readonly #steps = new Set<AbortController>();
   readonly #uses = new Map<string, number>();
-  #held: { report: CopyReport; hooks: ReportHooks }[] = [];
-  #phase: 'live' | 'asking' | 'waiting' | 'waking' = 'live';
+  /** How the code has ended while it was replayed. */
+  #ending: Ending | null = null;
   #isOpen = true;
 
-  readonly taskId: string;
-
-  constructor({ taskId, fence, originAt, outbox, onGone }: CopyOptions) {
-    this.taskId = taskId;
-    this.#reports = new NumberedReports(taskId, fence, outbox);
-    this.#deliveries = new Deliveries(
-      originAt,
-      () => this.#phase === 'live',
+  constructor(start: Extract<Command, { kind: 'start' }>, options: CopyOptions) {
+    this.taskId = start.taskId;
+    this.room = new JournalRoom(start.rows);
+    this.index = start.index ?? 0;
+    this.#options = options;
+    this.#deliveries = new Deliveries(start);
+    this.#outgoing = new Outgoing(start, options.outbox, (count) => this.#deliveries.emits.acknowledge(count));
+    this.#turns = new Turns(
+      () => this.#deliverNext(),
       () => this.#waitIfAtRest(),
     );
-    this.#onGone = onGone;
+    if (this.#deliveries.isReplayed(false)) return;
+    this.#outgoing.replay();
+    this.#standstill = new Standstill(
+      options.stuckAfterMs,
+      () => !this.#outgoing.isAcknowledged,
+      () => this.#beStuck(noHeadway(this.#deliveries, this.#ending !== null, this.#outgoing.firstHeld)),
+    );
   }
 
   get fence(): number {
-    return this.#reports.fence;
+    return this.#outgoing.fence;
   }
 
   get signal(): AbortSignal {
@@ -68,7 +91,7 @@ export class Copy {
     return this.#isOpen;
   }
 
-  /** Epoch ms of the last delivery. */
+  /** Epoch ms of the last delivery of a key. */
   get now(): number {
     return this.#deliveries.now;
   }
@@ -80,131 +103,194 @@ export class Copy {
     return use === 1 ? name : `${name}#${use}`;
   }
 
-  /** Reports in the order of the calls, after what is held where the copy waits. */
-  report(report: CopyReport, hooks: ReportHooks = {}): void {
+  /** The code asks for something under a key. What it comes to settles the entry; reporting it is up to the caller. */
+  ask(key: string, entry: Entry): Asked {
+    const asked = this.#deliveries.ask(key, entry);
+    if (asked.row !== null && asked.row.kind !== entry.kind) this.#beStuck(otherKind(asked.row, entry.kind));
+    this.#moved();
+    return asked;
+  }
+
+  /** Remembers whose failure an error is that is about to be delivered. */
+  blame(error: object, key: string): void {
+    this.#deliveries.failures.blame(error, key);
+  }
+
+  /** Whether it is known what came of a key, and the code was not told yet. */
+  isDue(key: string): boolean {
+    return this.#deliveries.resolutions.isDue(key);
+  }
+
+  /** Emits an event from outside the steps, unless the store has it already. */
+  emit(event: NewEvent, result: Deferred<void>): void {
+    const number = this.#deliveries.emits.call(result);
+    this.#moved();
+    const { known } = this.#deliveries;
+    if (number <= known.emits || !this.#mayReport) return;
+    if (this.#outgoing.isReplaying && number <= known.emitsDone) this.#outgoing.appendInReplay(event);
+    else this.#outgoing.append(event);
+  }
+
+  /** Appends an event of a step's. */
+  append(event: NewEvent, onAcknowledged: () => void): void {
+    if (this.#mayReport) this.#outgoing.append(event, onAcknowledged);
+  }
+
+  /** Reports in the order of the calls. */
+  report(report: Exclude<CopyReport, { kind: 'append' | 'wait' | 'end' }>, hooks?: ReportHooks): void {
+    if (this.#mayReport) this.#outgoing.report(report, hooks);
+  }
+
+  /** Reports even while the copy is replayed what the replay cannot do without. */
+  reportInReplay(report: Extract<CopyReport, { kind: 'spawn' }>): void {
+    if (this.#mayReport) this.#outgoing.reportInReplay(report);
+  }
+
+  /** The code has taken a promise into its hands that it was not seen to wait for before. */
+  awaits(): void {
+    if (this.#isOpen) this.#turns.schedule();
+    else this.release.waits();
+  }
+
+  /** Counts a step as running until {@link finishStep}; an end of the copy aborts it. */
+  beginStep(controller: AbortController): void {
+    this.#steps.add(controller);
+  }
+
+  finishStep(controller: AbortController): void {
+    this.#steps.delete(controller);
+  }
+
+  /** The agent's code has returned. Reported after everything that it called before. */
+  end(ending: Ending): void {
+    this.release.settled();
     if (!this.#isOpen) return;
-    if (this.#phase === 'live') this.#reports.post(report, hooks);
-    else this.#held.push({ report, hooks });
-    if (this.#phase === 'waiting') this.#wake();
+    if (this.#outgoing.isReplaying) {
+      this.#ending = ending;
+      this.#finishReplay();
+    } else this.#finish(ending);
   }
 
-  append(event: NewEvent, onAcknowledged: (at: number) => void): void {
-    this.report({ kind: 'append', events: [event] }, { onAcknowledged });
+  /** The agent's code has thrown, or cannot be run. Reported at once, even while it is replayed. */
+  fail(error: TaskError, cut: Cut | null = null): void {
+    this.#abandonReplay();
+    this.end({ status: 'failed', error, cut });
   }
 
-  /** Hands something to the agent's code when its turn has come. */
-  deliver(at: number, settle: () => void): void {
-    if (this.#isOpen) this.#deliveries.add(at, settle);
-  }
-
-  /** Waits for what comes of a key from outside: a question's or a timer's end. */
-  expect(key: string, settle: (outcome: ResolvedOutcome) => void): void {
-    this.#pending.set(key, settle);
-  }
-
-  /** Whether the outcome of a key that was asked for is still unknown here. */
-  isPending(key: string): boolean {
-    return this.#pending.has(key);
-  }
-
-  /** Counts a step's function as running until {@link finishBody}; an end of the copy aborts it. */
-  beginBody(controller: AbortController): void {
-    this.#bodies.add(controller);
-  }
-
-  finishBody(controller: AbortController): void {
-    this.#bodies.delete(controller);
-  }
-
-  /** Reports how the agent's code has ended, after everything that it called before. */
-  end(ending: Extract<CopyReport, { kind: 'end' }>['ending']): void {
-    this.report({ kind: 'end', ending });
-    this.#close('The task has ended.');
+  /**
+   * Where the journal is taken back to when the code has thrown this; null to keep it whole, also where the code has not
+   * come again to all that it had called for. What it was not given yet need not come: it had thrown before that the first time too.
+   */
+  cutBefore(thrown: unknown): Cut | null {
+    const isBehind = this.#outgoing.isReplaying && !this.#deliveries.isReplayed(true);
+    return isBehind ? null : this.#deliveries.failures.cutBefore(thrown);
   }
 
   /** Makes the copy silent for ever: nothing of it is sent, nothing delivered, what runs of it is aborted. */
-  drop(reason: Extract<Command, { kind: 'drop' }>['reason']): void {
-    this.#held = [];
-    this.#reports.forget();
+  drop(reason: DropReason): void {
+    this.#outgoing.forget();
     this.#close(DROP_MESSAGES[reason]);
     this.#controller.abort(new DOMException(DROP_MESSAGES[reason], 'AbortError'));
-    this.#onGone();
+    this.#options.onGone();
   }
 
   handle(command: CopyCommand): void {
     switch (command.kind) {
       case 'ack':
-        this.#reports.acknowledge(command.n, command.at);
-        this.#settleDown();
+        this.#outgoing.acknowledge(command.n);
         break;
       case 'waited':
-        this.#reports.acknowledge(command.n, command.at);
-        this.#phase = 'waiting';
-        if (command.answer === 'already') this.#resume();
-        else if (this.#held.length > 0) this.#wake();
+        this.#outgoing.waited(command.n, command.answer);
         break;
       case 'resolve':
-        this.#learn(command.at, command.resolutions);
+        this.#deliveries.resolutions.learn(command.resolutions);
         break;
       case 'adopt':
         this.#adopt(command);
         break;
       case 'drop':
         this.drop(command.reason);
+        this.release.begin(this.#options.onReleased);
+        return;
     }
+    if (this.#isOpen) this.#turns.schedule(this.#deliveries.due);
+    else if (this.#outgoing.isDone) this.#options.onGone();
   }
 
   /** Takes a claim, but only the very next one: after any other, somebody else has run the task meanwhile. */
-  #adopt({ fence, at, resolutions }: Extract<Command, { kind: 'adopt' }>): void {
+  #adopt({ fence, resolutions }: Extract<Command, { kind: 'adopt' }>): void {
     if (fence !== this.fence + 1) {
       this.drop('lost');
       return;
     }
-    this.#reports.fence = fence;
-    this.#learn(at, resolutions);
-    this.#resume();
+    this.#deliveries.resolutions.learn(resolutions);
+    failpoint?.('adopted-not-gone-on');
+    this.#outgoing.adopt(fence);
   }
 
-  #learn(at: number, resolutions: readonly Told[]): void {
-    for (const { key, outcome } of resolutions) {
-      const settle = this.#pending.get(key);
-      if (settle === undefined) continue;
-      this.#pending.delete(key);
-      this.deliver(at, () => settle(outcome));
-    }
+  #deliverNext(): boolean {
+    const mayDeliver = this.#isOpen && (this.#outgoing.isLive || this.#outgoing.isReplaying);
+    if (!mayDeliver || !this.#deliveries.deliverNext()) return false;
+    this.#moved();
+    return true;
   }
 
-  #resume(): void {
-    this.#phase = 'live';
-    const held = this.#held;
-    this.#held = [];
-    for (const { report, hooks } of held) this.#reports.post(report, hooks);
-    this.#settleDown();
+  /** The code has called, or was given something: looks whether that was the last of what had to come again. */
+  #moved(): void {
+    if (!this.#outgoing.isReplaying) return;
+    this.#standstill?.moved();
+    this.#finishReplay();
+    this.#turns.schedule(this.#deliveries.due);
   }
 
-  /** Looks, once the code has done what it can, whether the copy is at rest or has come to its end. */
-  #settleDown(): void {
-    if (this.#isOpen) this.#deliveries.schedule();
-    else if (this.#reports.areDone && this.#held.length === 0) this.#onGone();
+  #finishReplay(): void {
+    if (!this.#deliveries.isReplayed(this.#ending !== null)) return;
+    failpoint?.('replayed-not-live');
+    this.#standstill?.stop();
+    this.#outgoing.goLive();
+    if (this.#ending !== null) this.#finish(this.#ending);
   }
 
+  #abandonReplay(): void {
+    this.#standstill?.stop();
+    if (this.#outgoing.isReplaying) this.#outgoing.abandonReplay();
+  }
+
+  /** The code is not the one that the journal was written by. */
+  #beStuck(why: string): void {
+    this.#abandonReplay();
+    this.#finish({ status: 'failed', error: taskError('nondeterministic', why), cut: null });
+    this.#controller.abort(new DOMException('The task has ended.', 'AbortError'));
+  }
+
+  /** False while the code has ended but was not replayed to its end: what it calls then is never heard of. */
+  get #mayReport(): boolean {
+    return this.#isOpen && this.#ending === null;
+  }
+
+  /** At rest, when nothing is under way or left to be done here, the copy waits for those who can do something. */
   #waitIfAtRest(): void {
-    if (!this.#reports.areDone || this.#bodies.size > 0 || this.#pending.size === 0) return;
-    this.#reports.post({ kind: 'wait', keys: [...this.#pending.keys()] }, {});
-    this.#phase = 'asking';
+    if (!this.#isOpen || !this.#outgoing.isLive || this.#steps.size > 0) return;
+    if (!this.#outgoing.isAcknowledged || !this.#deliveries.isUpToDate) return;
+    const keys = this.#deliveries.externalKeys();
+    if (keys.length === 0) return;
+    failpoint?.('rest-not-reported');
+    this.#outgoing.wait(this.#deliveries.resolutions.lastDelivered, keys);
   }
 
-  #wake(): void {
-    this.#phase = 'waking';
-    this.#reports.wake();
+  #finish(ending: Ending): void {
+    failpoint?.('end-not-reported');
+    this.#outgoing.report({ kind: 'end', ending });
+    this.#close('The task has ended.');
   }
 
   #close(message: string): void {
     this.#isOpen = false;
-    this.#deliveries.clear();
-    this.#pending.clear();
+    this.#standstill?.stop();
+    if (this.#deliveries.areAwaited) this.release.waits();
+    this.#deliveries.close();
     const reason = new DOMException(message, 'AbortError');
-    for (const controller of this.#bodies) controller.abort(reason);
-    this.#bodies.clear();
+    for (const controller of this.#steps) controller.abort(reason);
+    this.#steps.clear();
   }
 }

@@ -1,21 +1,35 @@
-import type { AskSpec, Reply, SayResult, StepHandle, StepOptions, TaskHandle } from '../model/agent.ts';
+import type {
+  AskSpec,
+  ChildHandle,
+  Reply,
+  SayResult,
+  StepHandle,
+  StepOptions,
+  TaskHandle,
+  Turn,
+} from '../model/agent.ts';
 import type { NewEvent } from '../model/event.ts';
+import type { Json } from '../model/json.ts';
 import { agentEvent, progressEvent } from './agent-event.ts';
 import { checkAsk, openQuestion } from './ask.ts';
 import type { Copy } from './copy.ts';
 import { type Deferred, defer } from './deferred.ts';
+import type { Entry } from './deliveries.ts';
 import { checkName } from './names.ts';
 import { refuseInStep } from './nested-call.ts';
 import type { Command } from './protocol.ts';
+import { toldValue } from './resolutions.ts';
 import { idempotencyKey, seededRandom, seededUuid } from './seeded.ts';
-import { checkStepOptions, performStep } from './step.ts';
+import { checkSpawn, spawnChild } from './spawn.ts';
+import { performStep } from './step.ts';
+import { checkStepOptions } from './step-options.ts';
 
 const MAX_SLEEP_MS = 365 * 24 * 60 * 60_000;
 
 /** Makes what the agent's code is given: every method checks its arguments, takes its key, and reports. */
 export function createHandle<Input>(
   copy: Copy,
-  { attempt, version, seed }: Extract<Command, { kind: 'start' }>,
+  { attempt, version, seed, conversationId }: Extract<Command, { kind: 'start' }>,
   input: Input,
 ): TaskHandle<Input> {
   const randoms = new Map<string, number>();
@@ -27,6 +41,7 @@ export function createHandle<Input>(
     try {
       refuseInStep();
       if (copy.isOpen) begin(result);
+      else copy.release.waits();
     } catch (error) {
       result.reject(error);
     }
@@ -40,7 +55,7 @@ export function createHandle<Input>(
       const checked = checkStepOptions(options);
       const key = copy.keyFor(name);
       const work = { key, idempotencyKey: idempotencyKey(seed, key), says: false, body: fn, options: checked };
-      void performStep(copy, work, result);
+      performStep(copy, work, result);
     });
   }
 
@@ -51,7 +66,7 @@ export function createHandle<Input>(
         throw new TypeError(`What "${name}" says must be a string or a function.`);
       }
       const key = copy.keyFor(name);
-      void performStep(
+      performStep(
         copy,
         {
           key,
@@ -65,8 +80,22 @@ export function createHandle<Input>(
     });
   }
 
+  /** What is there already: the call is resolved as soon as it is stored. */
+  function take<T>(kind: 'inbox' | 'history'): Promise<T> {
+    return call((result) => {
+      const key = copy.keyFor(kind);
+      const entry: Entry = { kind, isAwaited: true, settle: (told) => result.resolve(toldValue(told)) };
+      const { row, askedAt } = copy.ask(key, entry);
+      if (row === null) copy.report({ kind, key, askedAt });
+    });
+  }
+
+  function history(): Promise<Turn[]> {
+    return take('history');
+  }
+
   function append(event: () => NewEvent): Promise<void> {
-    return call((result) => copy.append(event(), (at) => copy.deliver(at, () => result.resolve())));
+    return call((result) => copy.emit(event(), result));
   }
 
   function draw<T>(uses: Map<string, number>, name: string, make: (seed: string, name: string, n: number) => T): T {
@@ -82,7 +111,7 @@ export function createHandle<Input>(
     input,
     attempt,
     version,
-    conversation: null,
+    conversation: conversationId === null ? null : Object.freeze({ id: conversationId, history }),
     signal: copy.signal,
     step,
     say,
@@ -99,11 +128,17 @@ export function createHandle<Input>(
           throw new TypeError('A sleep takes from 0 ms to 365 days.');
         }
         const key = copy.keyFor(name);
-        copy.expect(key, () => result.resolve());
-        copy.report({ kind: 'sleep', key, ms: Math.ceil(ms) });
+        const entry: Entry = { kind: 'sleep', isAwaited: true, settle: () => result.resolve() };
+        const { row, askedAt } = copy.ask(key, entry);
+        if (row === null) copy.report({ kind: 'sleep', key, askedAt, ms: Math.ceil(ms) });
       }),
-    spawn: () => call(() => notYet('spawn')),
-    inbox: () => call(() => notYet('inbox')),
+    spawn: (name, agent, childInput) =>
+      call<ChildHandle>((result) => {
+        checkName(name);
+        const child = checkSpawn(agent, childInput);
+        spawnChild(copy, copy.keyFor(name), child, result);
+      }),
+    inbox: () => take<Json[]>('inbox'),
     progress: (fraction, note) => append(() => progressEvent(copy.taskId, fraction, note)),
     emit: (type, data) => append(() => agentEvent(copy.taskId, type, data)),
     now: () => {
@@ -113,8 +148,4 @@ export function createHandle<Input>(
     random: (name) => draw(randoms, name, seededRandom),
     uuid: (name) => draw(uuids, name, seededUuid),
   } satisfies TaskHandle<Input>);
-}
-
-function notYet(method: string): never {
-  throw new Error(`This version of Holdfast has no task.${method}() yet.`);
 }

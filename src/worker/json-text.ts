@@ -1,13 +1,17 @@
 import { isDeeperThan, MAX_JSON_DEPTH } from '../model/json.ts';
 
+/** Far over every bound that there is for a value, in code units of JSON: what is longer is not even written out. */
+const MAX_LENGTH = 4 * 1024 * 1024;
+
 /**
  * The JSON text of a value that an agent hands over; `undefined` becomes null. Like `JSON.stringify`, but what that would
  * lose without a word is an error.
  *
- * @throws TypeError naming what is not JSON, or nests deeper than {@link MAX_JSON_DEPTH}
+ * @throws TypeError naming what is not JSON, nests deeper than {@link MAX_JSON_DEPTH}, or is longer than
+ *   {@link MAX_LENGTH}
  */
 export function jsonText(value: unknown): string {
-  if (isPlain(value)) return JSON.stringify(value);
+  if (isPlain(value, { left: MAX_LENGTH })) return JSON.stringify(value);
   const text = carefully(value);
   if (text === null || isDeeperThan(JSON.parse(text), MAX_JSON_DEPTH)) {
     throw new TypeError(`it may nest ${MAX_JSON_DEPTH} deep.`);
@@ -17,6 +21,16 @@ export function jsonText(value: unknown): string {
 
 /** Null for what nests deeper than can be written at all. */
 function carefully(value: unknown): string | null {
+  const room = { left: MAX_LENGTH };
+  function refuseLoss(key: string, each: unknown): unknown {
+    const what = lossOf(each);
+    if (what !== null) {
+      throw new TypeError(key === '' ? `${what} is not JSON.` : `"${key}" is ${what}, which is not JSON.`);
+    }
+    room.left -= key.length + ownLength(each);
+    if (room.left < 0) throw new TypeError(`it may hold ${MAX_LENGTH} characters of JSON.`);
+    return each;
+  }
   try {
     return JSON.stringify(value, refuseLoss) ?? 'null';
   } catch (error) {
@@ -25,8 +39,13 @@ function carefully(value: unknown): string | null {
   }
 }
 
-/** True for what loses nothing: a replacer, which looks at each value, makes the writing several times as slow. */
-function isPlain(value: unknown, depth = 0): boolean {
+/**
+ * True for what loses nothing and is not too long: a replacer, which looks at each value, makes the writing several times
+ * as slow.
+ */
+function isPlain(value: unknown, room: { left: number }, depth = 0): boolean {
+  room.left -= ownLength(value);
+  if (room.left < 0) return false;
   if (value === null) return true;
   switch (typeof value) {
     case 'string':
@@ -35,29 +54,38 @@ function isPlain(value: unknown, depth = 0): boolean {
     case 'number':
       return Number.isFinite(value);
     case 'object':
-      return (
-        depth < PLAIN_DEPTH && hasPlainForm(value) && Object.values(value).every((each) => isPlain(each, depth + 1))
-      );
+      return depth < PLAIN_DEPTH && hasPlainForm(value) && areAllPlain(value, room, depth + 1);
     default:
       return false;
   }
 }
 
-/** An array or an object literal, not a class's, which may have a `toJSON`. */
+function areAllPlain(value: object, room: { left: number }, depth: number): boolean {
+  if (Array.isArray(value)) return value.every((each) => isPlain(each, room, depth));
+  return Object.entries(value).every(([key, each]) => {
+    room.left -= key.length;
+    return isPlain(each, room, depth);
+  });
+}
+
+/** An array or an object literal, not a class's; anything may have a `toJSON`. */
 function hasPlainForm(value: object): boolean {
-  if (Array.isArray(value)) return true;
+  if ('toJSON' in value) return false;
   const prototype = Object.getPrototypeOf(value);
-  return (prototype === Object.prototype || prototype === null) && !('toJSON' in value);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+}
+
+/** At least so long is the text of a value without what it holds. */
+function ownLength(value: unknown): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : 1;
 }
 
 /** Deeper ones, and those that go round in a circle, take the long way. */
 const PLAIN_DEPTH = 8;
 
-function refuseLoss(key: string, value: unknown): unknown {
-  const what = lossOf(value);
-  if (what === null) return value;
-  throw new TypeError(key === '' ? `${what} is not JSON.` : `"${key}" is ${what}, which is not JSON.`);
-}
+/** Objects that have what they are in places where JSON does not look, by what they call themselves. */
+const HIDES_ITSELF =
+  /^(Error|DOMException|RegExp|Promise|(Weak)?(Map|Set)|WeakRef|(Map|Set) Iterator|(Async)?Generator|(Shared)?ArrayBuffer|DataView|(Big)?(Int|Uint|Float)\d+(Clamped)?Array)$/;
 
 function lossOf(value: unknown): string | null {
   switch (typeof value) {
@@ -69,7 +97,12 @@ function lossOf(value: unknown): string | null {
       return 'a symbol';
     case 'number':
       return Number.isFinite(value) ? null : String(value);
+    case 'object': {
+      const name = Object.prototype.toString.call(value).slice('[object '.length, -1);
+      if (!HIDES_ITSELF.test(name)) return value instanceof Error ? 'an Error' : null;
+      return `${/^[AEI]/.test(name) ? 'an' : 'a'} ${name}`;
+    }
     default:
-      return value instanceof Map || value instanceof Set ? `a ${value.constructor.name}` : null;
+      return null;
   }
 }

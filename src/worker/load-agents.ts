@@ -30,10 +30,22 @@ function needsTypeScript(modules: readonly string[]): boolean {
 
 async function load(module: string): Promise<Record<string, unknown>> {
   try {
-    return await import(module);
+    return await import(module).catch((error: unknown) => importApart(module, error));
   } catch (error) {
     throw new Error(`Cannot load the agents of ${module}: ${errorMessage(error)}`, { cause: error });
   }
+}
+
+/**
+ * TypeScript beside no `package.json` that says which kind of module it is: Node takes it for CommonJS, finds out that it
+ * is not, and gets entangled. Imported apart from all else it loads.
+ */
+async function importApart(module: string, error: unknown): Promise<Record<string, unknown>> {
+  const isEntangled = error instanceof Error && 'code' in error && error.code === 'ERR_REQUIRE_CYCLE_MODULE';
+  if (!isEntangled) throw error;
+  const loaded = await (await import('tsx/esm/api')).tsImport(module, import.meta.url);
+  // What it exports is then one level further down.
+  return loaded.default?.__esModule === true ? loaded.default : loaded;
 }
 
 /** A set, since a module may export one agent both by name and by default. */

@@ -1,21 +1,25 @@
 import type { NewEvent } from '../model/event.ts';
-import { type Envelope, eventCount, type Outbox } from './outbox.ts';
+import { type Envelope, eventCount, eventLength, type Outbox, reportLength } from './outbox.ts';
 import { type CopyReport, MAX_BATCH_EVENTS } from './protocol.ts';
 
-/** What to do when a report has left the thread, and when it is on disk, `at` epoch ms. */
+/** What to do when a report has left the thread, and when it is on disk. */
 export interface ReportHooks {
   onSent?: () => void;
-  onAcknowledged?: (at: number) => void;
+  onAcknowledged?: () => void;
 }
 
+/** `emits`: how many events of it come from outside the steps. */
 interface Unacknowledged {
   n: number;
   envelope: Envelope;
-  onAcknowledged: ((at: number) => void)[];
+  emits: number;
+  onAcknowledged: (() => void)[];
 }
 
 /** An append that still waits in the outbox takes in the next one, up to so many code units of JSON. */
 const MAX_APPEND_LENGTH = 256 * 1024;
+
+const NOTHING = () => {};
 
 /** The reports of one copy of a task, numbered 1, 2, 3 …, until they are acknowledged. */
 export class NumberedReports {
@@ -23,14 +27,24 @@ export class NumberedReports {
   fence: number;
   readonly #taskId: string;
   readonly #outbox: Outbox;
+  readonly #onEmitsAcknowledged: (count: number) => void;
   #n = 0;
+  /** How many events from outside the steps are on disk or on their way. */
+  #emits: number;
   #unacknowledged: Unacknowledged[] = [];
-  #growing: { events: NewEvent[]; length: number; report: Unacknowledged } | null = null;
+  #growing: { events: NewEvent[]; to: Unacknowledged } | null = null;
+  #wake: Envelope[] = [];
 
-  constructor(taskId: string, fence: number, outbox: Outbox) {
+  constructor(
+    { taskId, fence, emits }: { taskId: string; fence: number; emits: number },
+    outbox: Outbox,
+    onEmitsAcknowledged: (count: number) => void,
+  ) {
     this.#taskId = taskId;
     this.fence = fence;
+    this.#emits = emits;
     this.#outbox = outbox;
+    this.#onEmitsAcknowledged = onEmitsAcknowledged;
   }
 
   /** True when the store has acknowledged all of them. */
@@ -38,59 +52,71 @@ export class NumberedReports {
     return this.#unacknowledged.length === 0;
   }
 
-  post(report: CopyReport, { onSent = () => {}, onAcknowledged }: ReportHooks): void {
-    const onAcks = onAcknowledged === undefined ? [] : [onAcknowledged];
-    if (report.kind === 'append' && this.#grow(report.events, onAcks)) return;
-    this.#n++;
-    const envelope: Envelope = {
-      report: { taskId: this.#taskId, fence: this.fence, n: this.#n, ...report },
-      events: eventCount(report),
-      isSent: false,
-      onSent,
-    };
-    const unacknowledged = { n: this.#n, envelope, onAcknowledged: onAcks };
-    this.#unacknowledged.push(unacknowledged);
-    this.#growing =
-      report.kind === 'append'
-        ? { events: report.events, length: lengthOf(report.events), report: unacknowledged }
-        : null;
-    this.#outbox.push(envelope);
+  post(report: Exclude<CopyReport, { kind: 'append' }>, { onSent = NOTHING, onAcknowledged }: ReportHooks = {}): void {
+    const unacknowledged = this.#push(report, eventCount(report), reportLength(report), onSent);
+    if (onAcknowledged !== undefined) unacknowledged.onAcknowledged.push(onAcknowledged);
+    this.#growing = null;
+  }
+
+  append(event: NewEvent, onAcknowledged?: () => void): void {
+    const length = eventLength(event);
+    const to = this.#grow(event, length) ?? this.#beginAppend(event, length);
+    if (onAcknowledged !== undefined) to.onAcknowledged.push(onAcknowledged);
+    if (event.step !== null) return;
+    to.emits++;
+    this.#emits++;
   }
 
   /** Asks for a claim. Not numbered, and answered by one or not at all. */
   wake(): void {
     const report = { kind: 'wake', taskId: this.#taskId, fence: this.fence } as const;
-    this.#outbox.push({ report, events: 0, isSent: false, onSent: () => {} });
+    const envelope: Envelope = { report, events: 0, length: 0, isSent: false, onSent: NOTHING };
+    this.#wake = [envelope];
+    this.#outbox.push(envelope);
   }
 
-  acknowledge(n: number, at: number): void {
+  acknowledge(n: number): void {
     for (let first = this.#unacknowledged[0]; first !== undefined && first.n <= n; first = this.#unacknowledged[0]) {
       this.#unacknowledged.shift();
       this.#outbox.acknowledge(first.envelope);
-      for (const onAcknowledged of first.onAcknowledged) onAcknowledged(at);
+      this.#onEmitsAcknowledged(first.emits);
+      for (const onAcknowledged of first.onAcknowledged) onAcknowledged();
     }
   }
 
   /** Sends no more of them and expects no answer. */
   forget(): void {
-    this.#outbox.forget(this.#unacknowledged.map(({ envelope }) => envelope));
+    this.#outbox.forget([...this.#unacknowledged.map(({ envelope }) => envelope), ...this.#wake]);
     this.#unacknowledged = [];
   }
 
-  #grow(events: NewEvent[], onAcknowledged: ((at: number) => void)[]): boolean {
-    const growing = this.#growing;
-    const length = lengthOf(events);
-    if (growing === null || growing.report.envelope.isSent) return false;
-    if (growing.events.length + events.length > MAX_BATCH_EVENTS || growing.length + length > MAX_APPEND_LENGTH)
-      return false;
-    growing.events.push(...events);
-    growing.length += length;
-    growing.report.envelope.events = growing.events.length;
-    growing.report.onAcknowledged.push(...onAcknowledged);
-    return true;
+  #push(report: CopyReport, events: number, length: number, onSent: () => void): Unacknowledged {
+    const n = ++this.#n;
+    const numbered = { taskId: this.#taskId, fence: this.fence, n, ...report };
+    const envelope: Envelope = { report: numbered, events, length, isSent: false, onSent };
+    const unacknowledged: Unacknowledged = { n, envelope, emits: 0, onAcknowledged: [] };
+    this.#unacknowledged.push(unacknowledged);
+    this.#outbox.push(envelope);
+    return unacknowledged;
   }
-}
 
-function lengthOf(events: readonly NewEvent[]): number {
-  return events.reduce((length, { data }) => length + data.length, 0);
+  #beginAppend(event: NewEvent, length: number): Unacknowledged {
+    const events = [event];
+    const to = this.#push({ kind: 'append', after: this.#emits, events }, 1, length, NOTHING);
+    this.#growing = { events, to };
+    return to;
+  }
+
+  #grow(event: NewEvent, length: number): Unacknowledged | null {
+    if (this.#growing === null) return null;
+    const { events, to } = this.#growing;
+    const { envelope } = to;
+    if (envelope.isSent || events.length === MAX_BATCH_EVENTS || envelope.length + length > MAX_APPEND_LENGTH) {
+      return null;
+    }
+    events.push(event);
+    envelope.events++;
+    envelope.length += length;
+    return to;
+  }
 }

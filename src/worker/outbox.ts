@@ -1,13 +1,26 @@
-import { type CopyReport, MAX_BATCH_EVENTS, MAX_UNACKNOWLEDGED_EVENTS, type Report } from './protocol.ts';
+import { failpoint } from '../failpoint.ts';
+import type { NewEvent } from '../model/event.ts';
+import { own } from './own-globals.ts';
+import {
+  type CopyReport,
+  MAX_BATCH_EVENTS,
+  MAX_BATCH_LENGTH,
+  MAX_UNACKNOWLEDGED_EVENTS,
+  MAX_UNACKNOWLEDGED_LENGTH,
+  type Report,
+} from './protocol.ts';
 
-/** A report on its way, and how many events it costs of the worker's credit. */
+/** A report on its way, and what it costs of the worker's credit: so many events, and code units of JSON. */
 export interface Envelope {
   readonly report: Report;
   events: number;
+  length: number;
   isSent: boolean;
   /** Called when the report has left the thread. */
   onSent(): void;
 }
+
+type Cost = Pick<Envelope, 'events' | 'length'>;
 
 /**
  * What a worker's copies have to report, in the order in which they did: one batch a macrotask, and no more than the
@@ -18,7 +31,7 @@ export interface Envelope {
 export class Outbox {
   readonly #post: (batch: Report[]) => void;
   #queue: Envelope[] = [];
-  #unacknowledged = 0;
+  readonly #unacknowledged: Cost = { events: 0, length: 0 };
   #isScheduled = false;
 
   constructor(post: (batch: Report[]) => void) {
@@ -31,8 +44,9 @@ export class Outbox {
   }
 
   /** Gives back the credit of a report that was sent. */
-  acknowledge(envelope: Envelope): void {
-    this.#unacknowledged -= envelope.events;
+  acknowledge({ events, length }: Envelope): void {
+    this.#unacknowledged.events -= events;
+    this.#unacknowledged.length -= length;
     this.#schedule();
   }
 
@@ -40,37 +54,45 @@ export class Outbox {
   forget(envelopes: readonly Envelope[]): void {
     const forgotten = new Set(envelopes);
     this.#queue = this.#queue.filter((envelope) => !forgotten.has(envelope));
-    for (const { isSent, events } of envelopes) if (isSent) this.#unacknowledged -= events;
+    for (const envelope of envelopes) if (envelope.isSent) this.acknowledge(envelope);
     this.#schedule();
   }
 
   #schedule(): void {
     if (this.#isScheduled || this.#queue.length === 0) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    own.setImmediate(() => {
       this.#isScheduled = false;
       this.#sendBatch();
     });
   }
 
   #sendBatch(): void {
-    const credit = MAX_UNACKNOWLEDGED_EVENTS - this.#unacknowledged;
-    const batch = this.#takeUpTo(Math.min(MAX_BATCH_EVENTS, credit));
+    const batch = this.#takeBatch();
     if (batch.length === 0) return;
+    failpoint?.('reports-not-posted');
     this.#post(batch.map(({ report }) => report));
     for (const envelope of batch) {
       envelope.isSent = true;
-      this.#unacknowledged += envelope.events;
+      this.#unacknowledged.events += envelope.events;
+      this.#unacknowledged.length += envelope.length;
       envelope.onSent();
     }
     this.#schedule();
   }
 
-  #takeUpTo(maxEvents: number): Envelope[] {
-    let events = 0;
+  /** A report that is longer than a bound goes when there is nothing else. */
+  #takeBatch(): Envelope[] {
+    const { events, length } = this.#unacknowledged;
+    const taken: Cost = { events: 0, length: 0 };
     const end = this.#queue.findIndex((envelope) => {
-      events += envelope.events;
-      return events > maxEvents;
+      taken.events += envelope.events;
+      taken.length += envelope.length;
+      return (
+        taken.events > Math.min(MAX_BATCH_EVENTS, MAX_UNACKNOWLEDGED_EVENTS - events) ||
+        (taken.length > MAX_BATCH_LENGTH && taken.length > envelope.length) ||
+        (length + taken.length > MAX_UNACKNOWLEDGED_LENGTH && length + taken.length > envelope.length)
+      );
     });
     return this.#queue.splice(0, end === -1 ? this.#queue.length : end);
   }
@@ -88,4 +110,13 @@ export function eventCount(report: CopyReport): number {
     default:
       return 1;
   }
+}
+
+/** How long a report is, in code units of JSON; an append is as long as its events. */
+export function reportLength(report: CopyReport): number {
+  return JSON.stringify(report).length;
+}
+
+export function eventLength({ taskId, type, step, data }: NewEvent): number {
+  return (taskId?.length ?? 0) + type.length + (step?.length ?? 0) + data.length;
 }

@@ -1,17 +1,24 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { HoldfastError, type Issue } from '../model/error.ts';
+import type { Cut } from '../model/journal.ts';
 import type { Json } from '../model/json.ts';
-import { type TaskError, taskError } from '../model/task-error.ts';
+import type { TaskError } from '../model/task-error.ts';
 import type { CopyCommand } from './copy.ts';
-import { errorMessage } from './error-message.ts';
-import { PooledWorker, VALIDATION_TIMEOUT_MS } from './pooled-worker.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import { freest, isBetterAlone, placeFor } from './placement.ts';
+import { type Gone, type PooledWorker, VALIDATION_TIMEOUT_MS } from './pooled-worker.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';
+import { Suspicions } from './suspicions.ts';
+import type { Lost } from './thread-death.ts';
+import { WorkerSet } from './worker-set.ts';
 
 /** The background workers: threads that run agents' code and hold no database handle. */
 export interface Pool {
   /** What the agents' module exports; known once the pool has started. */
   readonly agents: readonly AgentSummary[];
-  /** How many more copies may run now; copies that wait count nothing. */
+  /**
+   * How many more copies may run now. Copies that wait count nothing, those that were told to stop and have not count for
+   * a while; a thread that does not answer has no slots.
+   */
   freeSlots(): number;
   /** True while every thread is up and answers. */
   isHealthy(): boolean;
@@ -27,6 +34,8 @@ export interface Pool {
    * @throws HoldfastError `overloaded` when no thread answers within 2 s
    */
   validate(agent: string, input: Json): Promise<Issue[] | null>;
+  /** Replaces a thread that holds too many copies which do not stop; the others in it are lost by nobody's doing. */
+  retire(worker: number): void;
   /** Ends all threads. */
   stop(): Promise<void>;
 }
@@ -36,32 +45,39 @@ export interface PoolOptions {
   size: number;
   /** `file:` URLs. */
   agentModules: string[];
-  /** Called with every batch of copies' reports, in the order in which the thread sent them. */
+  /** Called with every batch of copies' reports, in the order in which the thread sent them. No two threads share a number. */
   onReports(worker: number, reports: Report[]): void;
   /** An agent threw, and where: for the log. */
   onThrown?(taskId: string, agent: string, stack: string): void;
   /**
-   * A thread is gone, and with it these copies, running and waiting; none of them, when it is one that had never come up
-   * in the place of another. It is being replaced.
+   * A copy's code threw where nobody can catch it, so that its attempt has failed; the copy, which may have ended by then,
+   * is still there. Once for each copy.
    *
-   * @param error what the tasks may tell their clients: no word of it comes from an agent's code
+   * @param stack where: for the log
+   * @param cut where the journal is taken back to; null keeps it whole
+   */
+  onFailed(taskId: string, fence: number, error: TaskError, stack: string, cut: Cut | null): void;
+  /**
+   * A thread is gone, and what was in it; nothing, when it is one that had never come up in the place of another. It is
+   * being replaced.
+   *
    * @param cause what was thrown, or an error that says what happened: for the logger
    */
-  onLost(copies: { taskId: string; fence: number }[], error: TaskError, cause: unknown): void;
+  onLost(lost: Lost, cause: unknown): void;
   /** How long a thread may give no sign of life before it is ended. Default 10 s. */
   unresponsiveAfterMs?: number;
-  /** How much heap each thread may use, in MiB, before it is ended. Default 1024. */
-  heapMb?: number;
+  /** How much memory each thread may use, heap and Buffers together, in MiB, before it is ended. Default 512. */
+  memoryMb?: number | undefined;
 }
 
 type CopyStart = Extract<Command, { kind: 'start' }>;
 
 const DEFAULT_UNRESPONSIVE_AFTER_MS = 10_000;
-const DEFAULT_HEAP_MB = 1024;
-/** A thread that was up for so long has not died at once: the next one comes without delay. */
-const STABLE_AFTER_MS = 10_000;
-const FIRST_BACKOFF_MS = 100;
-const MAX_BACKOFF_MS = 5000;
+const DEFAULT_MEMORY_MB = 512;
+/** How often the threads are looked at. One that fills its memory must be seen in time, which may be a third of a second. */
+const LOOK_MS = 25;
+/** The thread of a copy that none was given. */
+const NO_WORKER = -1;
 
 /**
  * Starts the threads and keeps their number: one that ends is replaced.
@@ -77,32 +93,50 @@ export async function createPool(options: PoolOptions): Promise<Pool> {
 class WorkerPool implements Pool {
   agents: readonly AgentSummary[] = [];
   readonly #options: PoolOptions;
-  readonly #workers = new Map<number, PooledWorker>();
-  /** Starts that came while no thread was up. */
-  #unplaced: CopyStart[] = [];
+  readonly #workers: WorkerSet;
+  readonly #suspicions = new Suspicions();
+  readonly #memory = new MemoryWatch();
+  /** Starts that came while no thread answered, each with what has been said to its copy since. */
+  #unplaced: { start: CopyStart; then: CopyCommand[] }[] = [];
   /** Who waits for a thread to come up. */
   readonly #awaiting = new Set<() => void>();
-  #isStopped = false;
+  readonly #timer: NodeJS.Timeout;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    const { size, agentModules, onThrown = () => {}, onFailed } = options;
+    const { memoryMb = DEFAULT_MEMORY_MB, unresponsiveAfterMs = DEFAULT_UNRESPONSIVE_AFTER_MS } = options;
+    this.#workers = new WorkerSet({
+      size,
+      thread: { agentModules, memoryMb, unresponsiveAfterMs, onThrown, onFailed },
+      onReady: (agents) => this.#cameUp(agents),
+      onReports: (worker, reports) => this.#reported(worker, reports),
+      onGone: (gone) => this.#lost(gone),
+    });
+    this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref();
   }
 
   async start(): Promise<void> {
     try {
-      await Promise.all(Array.from({ length: this.#options.size }, (_, index) => this.#hire(index, 0)));
+      await this.#workers.start();
     } catch (error) {
       await this.stop();
       throw error;
     }
   }
 
+  /** What one thread has too many of, the others have too few of: in all there are never more than there are slots. */
   freeSlots(): number {
-    return this.#all().reduce((sum, { freeSlots }) => sum + freeSlots, 0);
+    const { shared } = this.#workers;
+    return Math.max(
+      0,
+      shared.reduce((sum, { freeSlots }) => sum + freeSlots, 0),
+    );
   }
 
   isHealthy(): boolean {
-    return this.#workers.size === this.#options.size && this.#all().every(({ answers }) => answers);
+    const { shared } = this.#workers;
+    return shared.length === this.#options.size && shared.every(({ isHealthy }) => isHealthy);
   }
 
   send(command: Command): void {
@@ -129,88 +163,72 @@ class WorkerPool implements Pool {
     });
   }
 
+  retire(worker: number): void {
+    this.#workers.byNumber(worker)?.end('The worker held too much that does not stop.');
+  }
+
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    await Promise.all(this.#all().map((worker) => worker.stop()));
-    this.#workers.clear();
+    clearInterval(this.#timer);
+    await this.#workers.stop();
   }
 
-  #all(): PooledWorker[] {
-    return [...this.#workers.values()];
-  }
-
-  /** A thread that does not answer is taken only where none does: it may be in a loop that never ends. */
   #freest(): PooledWorker | null {
-    const up = this.#all().filter(({ isUp }) => isUp);
-    const answering = up.filter(({ answers }) => answers);
-    const [first, ...others] = answering.length > 0 ? answering : up;
-    if (first === undefined) return null;
-    return others.reduce((best, worker) => (worker.freeSlots > best.freeSlots ? worker : best), first);
+    return freest(this.#workers.shared.filter(({ isHealthy }) => isHealthy));
   }
 
   #pass(command: CopyCommand): void {
-    const { taskId } = command;
-    if (command.kind === 'drop') this.#unplaced = this.#unplaced.filter((start) => start.taskId !== taskId);
-    this.#all()
-      .find((worker) => worker.holds(taskId))
-      ?.send(command);
-  }
-
-  #place(start: CopyStart): void {
-    const worker = this.#freest();
-    if (worker === null) this.#unplaced.push(start);
-    else worker.send(start);
-  }
-
-  /**
-   * Resolves when the thread is up, and from then on replaces it when it ends.
-   *
-   * @param failures how many threads in a row have not lived long in this place
-   * @throws Error when it ends before it is up
-   */
-  #hire(index: number, failures: number): Promise<void> {
-    const { agentModules, onReports, onLost } = this.#options;
-    const { heapMb = DEFAULT_HEAP_MB, unresponsiveAfterMs = DEFAULT_UNRESPONSIVE_AFTER_MS } = this.#options;
-    return new Promise((resolve, reject) => {
-      let upSince: number | null = null;
-      const worker = new PooledWorker({
-        agentModules,
-        heapMb,
-        unresponsiveAfterMs,
-        onReady: (agents) => {
-          upSince = performance.now();
-          this.agents = agents;
-          const unplaced = this.#unplaced;
-          this.#unplaced = [];
-          for (const start of unplaced) this.#place(start);
-          for (const settle of this.#awaiting) settle();
-          resolve();
-        },
-        onReports: (reports) => onReports(index, reports),
-        onThrown: (taskId, agent, stack) => this.#options.onThrown?.(taskId, agent, stack),
-        onGone: (copies, error, cause) => {
-          this.#workers.delete(index);
-          if (upSince === null) return reject(new Error(errorMessage(cause), { cause }));
-          onLost(copies, error, cause);
-          void this.#replace(index, performance.now() - upSince < STABLE_AFTER_MS ? failures + 1 : 0);
-        },
-      });
-      this.#workers.set(index, worker);
-    });
-  }
-
-  /** The first early death is taken for an agent's doing; those after it are given more and more time. */
-  async #replace(index: number, failures: number): Promise<void> {
-    if (failures > 1) {
-      const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 2));
-      await delay(backoffMs, undefined, { ref: false });
+    const { kind, taskId, fence } = command;
+    const unplaced = this.#unplaced.find(({ start }) => start.taskId === taskId && start.fence === fence);
+    if (unplaced === undefined) {
+      this.#workers.all.find((worker) => worker.holds(taskId))?.send(command);
+    } else if (kind === 'drop') {
+      this.#unplaced = this.#unplaced.filter((each) => each !== unplaced);
+      queueMicrotask(() => this.#options.onReports(NO_WORKER, [{ kind: 'released', taskId, fence }]));
+    } else {
+      unplaced.then.push(command);
     }
-    if (this.#isStopped) return;
-    try {
-      await this.#hire(index, failures);
-    } catch (error) {
-      this.#options.onLost([], taskError('worker_exited', 'The worker has not come up.'), error);
-      await this.#replace(index, failures + 1);
-    }
+  }
+
+  #place(start: CopyStart, then: CopyCommand[] = []): void {
+    const { taskId } = start;
+    const { shared, alone } = this.#workers;
+    const worker = isBetterAlone(this.#suspicions.of(taskId), alone.length)
+      ? this.#workers.openAlone()
+      : placeFor(taskId, shared, this.#suspicions);
+    if (worker === null) this.#unplaced.push({ start, then });
+    else for (const command of [start, ...then]) worker.send(command);
+  }
+
+  #placeAll(): void {
+    const unplaced = this.#unplaced;
+    this.#unplaced = [];
+    for (const { start, then } of unplaced) this.#place(start, then);
+  }
+
+  #look(now: number): void {
+    const { rss, heapTotal, external } = process.memoryUsage();
+    const workers = this.#workers.all.filter(({ isUp }) => isUp);
+    const grown = this.#memory.look(now, rss - heapTotal - external, workers);
+    const silent = workers.filter(({ isSilent }) => isSilent);
+    for (const worker of workers) worker.look(grown.get(worker) ?? 0, silent.length < 2);
+    this.#workers.dismissIdle();
+    this.#placeAll();
+  }
+
+  #cameUp(agents: AgentSummary[]): void {
+    this.agents = agents;
+    this.#placeAll();
+    for (const settle of this.#awaiting) settle();
+  }
+
+  #reported(worker: number, reports: Report[]): void {
+    for (const report of reports) if (report.kind === 'end') this.#suspicions.forget(report.taskId);
+    this.#options.onReports(worker, reports);
+  }
+
+  #lost({ lost, cause, suspects }: Gone): void {
+    this.#memory.threadEnded(performance.now());
+    this.#suspicions.note(suspects);
+    this.#options.onLost(lost, cause);
   }
 }

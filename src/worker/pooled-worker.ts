@@ -1,75 +1,99 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import { HoldfastError, type Issue } from '../model/error.ts';
+import type { Lease } from '../model/fence.ts';
+import type { Cut } from '../model/journal.ts';
 import type { Json } from '../model/json.ts';
-import { type TaskError, taskError } from '../model/task-error.ts';
+import type { TaskError } from '../model/task-error.ts';
 import { type Deferred, defer } from './deferred.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { HeldCopies } from './held-copies.ts';
+import type { WatchedThread } from './memory-watch.ts';
+import type { Place } from './placement.ts';
 import type { AgentSummary, Command, Report } from './protocol.ts';
 import { type ReportMessage, unpackReports } from './report-message.ts';
+import { RunnerSamples, UNKNOWN } from './runner-samples.ts';
 import { spawnThread } from './spawn-thread.ts';
+import {
+  type Death,
+  ended,
+  exited,
+  isOutOfHeap,
+  type Lost,
+  lossOf,
+  outOfMemory,
+  suspectsOf,
+  unresponsive,
+} from './thread-death.ts';
 
 /** So many copies may run in a thread at once; those that wait count nothing. */
 export const SLOTS_PER_WORKER = 128;
-const HEARTBEAT_MS = 1000;
-/** Pings that may be under way in a thread that is merely busy. */
-const MAX_UNANSWERED_WHEN_HEALTHY = 2;
 /** Agents' modules have so long to load. */
 const START_TIMEOUT_MS = 60_000;
 export const VALIDATION_TIMEOUT_MS = 2000;
 /** A thread that has been asked to stop is ended after this. */
 const STOP_GRACE_MS = 200;
 const STOP_LIMIT_MS = 2000;
+const MIB = 1024 * 1024;
 
 export interface PooledWorkerOptions {
   agentModules: string[];
-  heapMb: number;
+  memoryMb: number;
   unresponsiveAfterMs: number;
   onReady(agents: AgentSummary[]): void;
   onReports(reports: Report[]): void;
   onThrown(taskId: string, agent: string, stack: string): void;
-  /**
-   * Called once, when the thread is gone for whatever reason but {@link PooledWorker.stop}.
-   *
-   * @param error what clients may know: no word of it comes from an agent's code
-   * @param cause what was thrown, or an error that says what happened
-   */
-  onGone(copies: { taskId: string; fence: number }[], error: TaskError, cause: unknown): void;
+  onFailed(taskId: string, fence: number, error: TaskError, stack: string, cut: Cut | null): void;
+  /** Called once, when the thread is gone for whatever reason but {@link PooledWorker.stop}. */
+  onGone(gone: Gone): void;
+}
+
+export interface Gone {
+  lost: Lost;
+  /** What was thrown, or an error that says what happened. */
+  cause: unknown;
+  /** The tasks one of which did it, when it is not known which. */
+  suspects: string[];
 }
 
 /** One thread as the main thread sees it: what it holds, whether it lives, and what became of it. */
-export class PooledWorker {
+export class PooledWorker implements WatchedThread, Place {
   readonly #options: PooledWorkerOptions;
   readonly #thread: Worker;
   readonly #port: MessagePort;
   readonly #exited: Promise<void>;
   readonly #copies = new HeldCopies();
+  readonly #heartbeat: Heartbeat;
+  readonly #samples: RunnerSamples;
   readonly #validations = new Map<number, Deferred<Issue[] | null>>();
   /** What is sent within one turn goes over in one message. */
   readonly #outbox: Command[] = [];
-  #lastId = 0;
+  readonly #startTimer: NodeJS.Timeout;
+  #lastValidation = 0;
   #status: 'starting' | 'up' | 'gone' = 'starting';
+  #bytes = 0;
   /** What was thrown in the thread and ends it. */
   #thrown: { cause: unknown } | null = null;
-  /** Until it is up, a limit for that; from then on its heartbeat. */
-  #timer: NodeJS.Timeout;
-  #unanswered = 0;
 
   constructor(options: PooledWorkerOptions) {
     this.#options = options;
-    const { thread, port } = spawnThread({ agentModules: options.agentModules }, options.heapMb);
+    const { agentModules, memoryMb, unresponsiveAfterMs } = options;
+    const { thread, port, runner } = spawnThread(agentModules, memoryMb);
     this.#thread = thread;
     this.#port = port;
+    this.#samples = new RunnerSamples(runner);
+    this.#heartbeat = new Heartbeat({
+      unresponsiveAfterMs,
+      ping: (id) => this.send({ kind: 'ping', id }),
+      onUnresponsive: () => this.#kill(unresponsive(unresponsiveAfterMs, this.#samples.busiest)),
+    });
     port.on('message', (message: ReportMessage) => this.#receive(unpackReports(message)));
     // What could not be read is lost, and with it the order of all that follows.
-    port.on('messageerror', (error) => {
-      this.#die(taskError('worker_exited', 'The worker has sent what cannot be read.'), error);
-      void thread.terminate();
-    });
+    port.on('messageerror', (error) => this.#kill(ended('The worker has sent what cannot be read.', error)));
     this.#thread.on('error', (cause) => {
       this.#thrown = { cause };
     });
-    this.#timer = setTimeout(() => this.#kill('The worker has not started in time.'), START_TIMEOUT_MS).unref();
+    this.#startTimer = setTimeout(() => this.end('The worker has not started in time.'), START_TIMEOUT_MS).unref();
     this.#exited = new Promise((resolve) => {
       this.#thread.once('exit', (code) => {
         resolve();
@@ -78,8 +102,7 @@ export class PooledWorker {
           this.#receive(unpackReports(sent.message));
         }
         port.close();
-        const { cause } = this.#thrown ?? { cause: new Error(`The worker exited with code ${code}.`) };
-        this.#die(deathOf(cause), cause);
+        this.#die(this.#deathBy(code));
       });
     });
   }
@@ -88,12 +111,36 @@ export class PooledWorker {
     return this.#status === 'up';
   }
 
-  get answers(): boolean {
-    return this.isUp && this.#unanswered <= MAX_UNANSWERED_WHEN_HEALTHY;
+  get answers(): number {
+    return this.#heartbeat.answers;
   }
 
+  /** False as well for a thread that does not answer: it may be in a loop that never ends. */
+  get isHealthy(): boolean {
+    return this.isUp && this.#heartbeat.isHealthy;
+  }
+
+  /** Whether it keeps others waiting, as one does that is busy. */
+  get isSilent(): boolean {
+    return this.#heartbeat.isSilent;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Below 0 where more of its copies have been claimed again than it has slots. */
   get freeSlots(): number {
-    return this.isUp ? Math.max(0, SLOTS_PER_WORKER - this.#copies.runningCount) : 0;
+    return this.isHealthy ? SLOTS_PER_WORKER - this.#copies.occupied(performance.now()) : 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.#copies.isEmpty;
+  }
+
+  /** The unfinished copies in it. */
+  get copies(): Lease[] {
+    return this.#copies.unfinished();
   }
 
   holds(taskId: string): boolean {
@@ -101,13 +148,14 @@ export class PooledWorker {
   }
 
   send(command: Command): void {
-    this.#copies.commanded(command);
+    if (command.kind !== 'start') this.#copies.commanded(command, performance.now());
+    const sent = command.kind === 'start' ? { ...command, index: this.#copies.start(command) } : command;
     if (this.#outbox.length === 0) queueMicrotask(() => this.#port.postMessage(this.#outbox.splice(0)));
-    this.#outbox.push(command);
+    this.#outbox.push(sent);
   }
 
   async validate(agent: string, input: Json): Promise<Issue[] | null> {
-    const id = ++this.#lastId;
+    const id = ++this.#lastValidation;
     const validation = defer<Issue[] | null>();
     const timer = setTimeout(() => validation.reject(notValidated()), VALIDATION_TIMEOUT_MS);
     this.#validations.set(id, validation);
@@ -118,6 +166,28 @@ export class PooledWorker {
       clearTimeout(timer);
       this.#validations.delete(id);
     }
+  }
+
+  /**
+   * Looks what it does, a few times a second.
+   *
+   * @param grownBytes how much memory it may have taken since it answered last
+   * @param isAlone whether there is no other thread that might have taken it
+   */
+  look(grownBytes: number, isAlone: boolean): void {
+    if (!this.isUp) return;
+    this.#heartbeat.look();
+    if (this.#heartbeat.isAsked) this.#samples.look();
+    const bound = this.#options.memoryMb * MIB;
+    if (grownBytes > bound / 8) this.#heartbeat.ask();
+    if (!this.#heartbeat.isSilent || this.#bytes + grownBytes <= bound) return;
+    const runner = isAlone && grownBytes > bound / 2 ? this.#samples.busiest : UNKNOWN;
+    this.#kill(outOfMemory(runner, new Error('The worker has used up its memory, and does not answer.')));
+  }
+
+  /** Ends the thread, with all that is in it, which is not what any of its copies did. */
+  end(why: string): void {
+    this.#kill(ended(why));
   }
 
   /** Ends the thread, gently at first. */
@@ -141,15 +211,21 @@ export class PooledWorker {
     switch (report.kind) {
       case 'ready':
         this.#status = 'up';
-        clearTimeout(this.#timer);
-        this.#timer = this.#startHeartbeat();
+        clearTimeout(this.#startTimer);
+        this.#heartbeat.start();
         this.#options.onReady(report.agents);
         return true;
       case 'pong':
-        this.#unanswered = 0;
+        this.#heartbeat.answer(report.id);
+        this.#samples.forget();
+        this.#bytes = report.bytes;
+        if (report.isFull) this.#kill(outOfMemory(UNKNOWN, new Error('The worker has used up its memory.')));
         return true;
       case 'thrown':
         this.#options.onThrown(report.taskId, report.agent, report.stack);
+        return true;
+      case 'fault':
+        this.#options.onFailed(report.taskId, report.fence, report.error, report.stack, report.cut);
         return true;
       case 'validated':
         this.#validations.get(report.id)?.resolve(report.issues);
@@ -160,43 +236,37 @@ export class PooledWorker {
     }
   }
 
-  /** Counts beats, not time: a machine that was asleep, or a busy main thread, is no fault of the worker's. */
-  #startHeartbeat(): NodeJS.Timeout {
-    const { unresponsiveAfterMs } = this.#options;
-    const everyMs = Math.min(HEARTBEAT_MS, unresponsiveAfterMs / 2);
-    return setInterval(() => {
-      if (this.#unanswered * everyMs >= unresponsiveAfterMs) {
-        return this.#kill(`The worker has not answered for ${unresponsiveAfterMs} ms.`);
-      }
-      this.#unanswered++;
-      this.send({ kind: 'ping', id: ++this.#lastId });
-    }, everyMs).unref();
+  #deathBy(exitCode: number): Death {
+    const death = exited(exitCode, this.#thrown, this.#samples.latest);
+    const { cause } = death;
+    if (this.#status === 'starting') return ended('The worker has not come up.', cause);
+    if (!isOutOfHeap(cause)) return death;
+    // Where others had filled half of it, the last one to ask for more may be anybody.
+    const wasRoomy = this.#bytes < (this.#options.memoryMb * MIB) / 2;
+    return outOfMemory(wasRoomy ? this.#samples.busiest : UNKNOWN, cause);
   }
 
-  #kill(why: string): void {
-    this.#die(taskError('worker_unresponsive', why), new Error(why));
+  /** Waits for nothing: a thread in a synchronous call into the system goes when that returns. */
+  #kill(death: Death): void {
+    this.#die(death);
     void this.#thread.terminate();
   }
 
-  #die(error: TaskError, cause: unknown): void {
+  #die(death: Death): void {
     if (this.#status === 'gone') return;
     this.#leave();
-    this.#options.onGone(this.#copies.unfinished(), error, cause);
+    const lost = lossOf(this.#copies, death);
+    const released = this.#copies.leaving().map((lease): Report => ({ kind: 'released', ...lease }));
+    if (released.length > 0) this.#options.onReports(released);
+    this.#options.onGone({ lost, cause: death.cause, suspects: suspectsOf(this.#copies, death) });
   }
 
   #leave(): void {
     this.#status = 'gone';
-    clearTimeout(this.#timer);
+    clearTimeout(this.#startTimer);
+    this.#heartbeat.stop();
     for (const { reject } of this.#validations.values()) reject(notValidated());
   }
-}
-
-/** The tasks that a thread takes with it may be anybody's: they are not told whose code threw what. */
-function deathOf(cause: unknown): TaskError {
-  if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return taskError('out_of_memory', 'The worker has used up its memory.');
-  }
-  return taskError('worker_exited', 'The worker has ended.');
 }
 
 function notValidated(): HoldfastError {

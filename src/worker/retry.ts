@@ -1,14 +1,13 @@
 import type { RetryOptions } from '../model/agent.ts';
+import { checkOptions } from './known-options.ts';
 
 /** The longest delay of a timer in Node. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** @throws TypeError naming the option that is out of bounds */
-export function withRetryDefaults({
-  attempts = 3,
-  baseMs = 500,
-  maxMs = 30_000,
-}: RetryOptions): Required<RetryOptions> {
+export function withRetryDefaults(retry: RetryOptions): Required<RetryOptions> {
+  checkOptions('retry', retry, ['attempts', 'baseMs', 'maxMs']);
+  const { attempts = 3, baseMs = 500, maxMs = 30_000 } = retry;
   if (!Number.isInteger(attempts) || attempts < 1)
     throw new TypeError('retry.attempts must be a whole number, 1 or more.');
   if (!isDuration(baseMs)) throw new TypeError('retry.baseMs must be a number of milliseconds.');

@@ -1,26 +1,37 @@
 import { MessageChannel, type MessagePort, Worker, type WorkerOptions } from 'node:worker_threads';
 import type { ThreadOptions } from './protocol.ts';
 
+const MIB = 1024 * 1024;
+
+/**
+ * How much more heap than it may hold a thread can fill before the engine of JavaScript steps in, which for want of one
+ * large block ends the whole process. So the pool has to see it first. More than 2 GiB in all would make that engine
+ * collect garbage too late.
+ */
+const HEADROOM_MB = 960;
+
 /**
  * Starts the thread that runs beside this file: the built one from built code, else the source through tsx, which needs
  * a line of JavaScript to begin with, since `execArgv: ['--import', 'tsx']` does not reach threads on Node 20.
  *
  * The two talk over a port of their own: what agents and their libraries send to `parentPort` is not for us.
  *
- * @param heapMb the bound of its old generation, in MiB
+ * @param memoryMb how much it may hold, heap and Buffers together, in MiB; it says itself when that is too much
+ * @returns `runner`: holds the index of the copy whose code runs, 0 for none
  */
 export function spawnThread(
-  options: Omit<ThreadOptions, 'port'>,
-  heapMb: number,
-): { thread: Worker; port: MessagePort } {
+  agentModules: string[],
+  memoryMb: number,
+): { thread: Worker; port: MessagePort; runner: Int32Array } {
   const { port1, port2 } = new MessageChannel();
+  const runner = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const thread = startThread({
-    workerData: { ...options, port: port2 } satisfies ThreadOptions,
+    workerData: { agentModules, port: port2, runner, memoryBytes: memoryMb * MIB } satisfies ThreadOptions,
     transferList: [port2],
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb + HEADROOM_MB },
   });
-  return { thread, port: port1 };
+  return { thread, port: port1, runner };
 }
 
 function startThread(settings: WorkerOptions): Worker {

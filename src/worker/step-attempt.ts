@@ -2,6 +2,7 @@ import { uuidv7obj } from 'uuidv7';
 import type { SayResult, StepHandle } from '../model/agent.ts';
 import { type NewEvent, newEvent, type StepRef } from '../model/event.ts';
 import { formatId } from '../model/id.ts';
+import { STEP_TIMEOUT } from '../model/journal.ts';
 import { utf8Bytes } from '../model/json.ts';
 import { agentEvent, progressEvent } from './agent-event.ts';
 import type { Copy } from './copy.ts';
@@ -16,7 +17,7 @@ export const MAX_VALUE_BYTES = 1024 * 1024;
 /** An attempt of a step was given up because its time was over. */
 class StepTimeoutError extends Error {
   override readonly name = 'StepTimeoutError';
-  readonly code = 'step_timeout';
+  readonly code = STEP_TIMEOUT;
 
   constructor(key: string, timeoutMs: number) {
     super(`The step "${key}" took longer than ${timeoutMs} ms.`);
@@ -61,11 +62,7 @@ export class StepAttempt {
     const giveUp = (after: number) => reject(new StepTimeoutError(this.ref.name, after));
     const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs, timeoutMs);
     try {
-      const running = runInStep(this.ref.name, async () => {
-        const value = await body(this.#handle(idempotencyKey));
-        await this.#saying;
-        return value;
-      });
+      const running = runInStep(this.ref.name, () => this.#run(body, idempotencyKey));
       return { ok: true, json: this.#valueText(await Promise.race([running, timeout])) };
     } catch (error) {
       return { ok: false, error };
@@ -75,7 +72,11 @@ export class StepAttempt {
     }
   }
 
-  /** Streams the text of the attempt's message. */
+  /**
+   * Streams the text of the attempt's message.
+   *
+   * @throws the signal's reason when it aborts, besides what {@link streamMessage} throws
+   */
   async stream(source: SayResult): Promise<string> {
     const { taskId } = this.#copy;
     const messageId = this.#messageId ?? newMessageId();
@@ -85,13 +86,19 @@ export class StepAttempt {
       },
       sendDelta: (text: string) => this.#append(newEvent(taskId, 'message.delta', { messageId, text })),
     };
-    try {
-      await streamMessage(source, sink, this.controller.signal);
-    } catch (error) {
-      if (this.controller.signal.aborted) return new Promise(() => {});
-      throw error;
-    }
+    await streamMessage(source, sink, this.controller.signal);
     return this.#content;
+  }
+
+  async #run(body: (step: StepHandle) => unknown, idempotencyKey: string): Promise<unknown> {
+    this.#copy.release.enter(this);
+    try {
+      const value = await body(this.#handle(idempotencyKey));
+      await this.#saying;
+      return value;
+    } finally {
+      this.#copy.release.leave(this);
+    }
   }
 
   #valueText(value: unknown): string {
@@ -99,6 +106,7 @@ export class StepAttempt {
     if (!this.#says && utf8Bytes(json) > MAX_VALUE_BYTES) {
       throw new RangeError(`A step's value may hold ${MAX_VALUE_BYTES} bytes of JSON.`);
     }
+    this.#copy.room.take(json);
     return json;
   }
 
@@ -124,7 +132,13 @@ export class StepAttempt {
       newEvent(this.#copy.taskId, 'message.started', { messageId: this.#messageId, role: 'assistant' }),
     );
     this.#saying = handled(this.stream(text));
-    return this.#saying;
+    try {
+      return await this.#saying;
+    } catch (error) {
+      if (!this.controller.signal.aborted) throw error;
+      this.#copy.release.leave(this);
+      return new Promise(() => {});
+    }
   }
 
   async #send(event: () => NewEvent): Promise<void> {
