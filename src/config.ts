@@ -9,6 +9,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const AGENT_EXTENSIONS = ['.js', '.mjs', '.ts'];
 const MIN_WORKERS = 2;
 const MAX_WORKERS = 256;
+/** A day: longer than anybody wants, and within what timers can do. */
+const MAX_WARM_MS = 86_400_000;
+const MIN_WORKER_MEMORY_MB = 64;
+/** More could not be seen before the engine of JavaScript gives up, for want of one large block, with all that is in the process. */
+const MAX_WORKER_MEMORY_MB = 1024;
 const MAX_RETENTION_DAYS = 36_500;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -72,6 +77,22 @@ export const OPTIONS = {
     description: 'How many threads run agents, at least 2.',
     parse: ([text]) => wholeNumber(text ?? String(defaultWorkers()), MIN_WORKERS, MAX_WORKERS),
   }),
+  warmMs: option({
+    flag: '--warm-ms',
+    env: 'HOLDFAST_WARM_MS',
+    value: 'ms',
+    default: '10000',
+    description: 'How long the code of a waiting task stays in memory; 0 keeps none.',
+    parse: ([text = '10000']) => wholeNumber(text, 0, MAX_WARM_MS),
+  }),
+  workerMemoryMb: option({
+    flag: '--worker-memory-mb',
+    env: 'HOLDFAST_WORKER_MEMORY_MB',
+    value: 'MiB',
+    default: '512',
+    description: 'How much memory each worker may hold, heap and Buffers together. What uses up more has failed.',
+    parse: ([text = '512']) => wholeNumber(text, MIN_WORKER_MEMORY_MB, MAX_WORKER_MEMORY_MB),
+  }),
   /** How long after its end a task keeps its events, in ms; null keeps them for good. */
   retentionMs: option({
     flag: '--retention-days',
@@ -118,6 +139,8 @@ export function readConfig(flags: Flags, env: NodeJS.ProcessEnv = process.env): 
     dataDir: read('dataDir', flags, env),
     agents: read('agents', flags, env),
     workers: read('workers', flags, env),
+    warmMs: read('warmMs', flags, env),
+    workerMemoryMb: read('workerMemoryMb', flags, env),
     retentionMs: read('retentionMs', flags, env),
     logLevel: read('logLevel', flags, env),
   };

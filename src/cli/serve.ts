@@ -77,6 +77,8 @@ function exitWith(message: string): never {
 function greeting(url: string, dataDir: string, version: string): string {
   return `Holdfast ${version} serves ${url} with the data in ${dataDir}.
 
+Open the console:
+  ${url}/
 Start a task:
   curl ${url}/v1/tasks -H 'content-type: application/json' -d '{"agent": "trip-planner", "input": {"city": "Lisbon"}}'
 Watch everything that happens:

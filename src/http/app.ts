@@ -2,11 +2,14 @@ import { Hono } from 'hono';
 import { requestId } from 'hono/request-id';
 import type { Logger } from 'pino';
 import type { Agents } from '../engine/agents.ts';
+import type { Conversations } from '../engine/conversations.ts';
 import type { Questions } from '../engine/questions.ts';
 import type { Tasks } from '../engine/tasks.ts';
 import { HoldfastError } from '../model/error.ts';
 import { accessLog } from './access-log.ts';
 import { agentOperations } from './agents.ts';
+import { consoleOperations } from './console.ts';
+import { conversationOperations } from './conversations.ts';
 import { docsOperations } from './docs.ts';
 import { healthOperations, type Readiness } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -19,6 +22,7 @@ import { taskOperations } from './tasks.ts';
 export interface AppDependencies {
   tasks: Tasks;
   questions: Questions;
+  conversations: Conversations;
   agents: Agents;
   /** The streams, which have files of their own. */
   events?: readonly Operation[];
@@ -33,14 +37,27 @@ export interface AppDependencies {
 
 /** The whole HTTP interface. @see docs/protocol.md */
 export function createApp(dependencies: AppDependencies): HttpApp {
-  const { tasks, questions, agents, events = [], owner, readiness, metrics, logger, version } = dependencies;
+  const {
+    tasks,
+    questions,
+    conversations,
+    agents,
+    events = [],
+    owner,
+    readiness,
+    metrics,
+    logger,
+    version,
+  } = dependencies;
   const operations = [
     ...agentOperations(agents),
     ...taskOperations(tasks, owner),
     ...questionOperations(questions, owner),
+    ...conversationOperations(conversations, owner),
     ...events,
     ...healthOperations(readiness, metrics),
     ...docsOperations(),
+    ...consoleOperations(),
   ];
 
   const app: HttpApp = new Hono<HttpEnv>();

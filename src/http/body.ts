@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { HoldfastError } from '../model/error.ts';
-import { isDeeperThan, type Json, type JsonObject, MAX_JSON_DEPTH } from '../model/json.ts';
+import { isDeeperThan, type Json, type JsonObject, MAX_JSON_DEPTH, utf8Bytes } from '../model/json.ts';
 import { invalid, plainly } from './issues.ts';
 import type { HttpContext } from './operation.ts';
 
-const MAX_BODY_BYTES = 256 * 1024;
+const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
 
 /** Any JSON value. Taken as it came, so that every key and every character of it survives. */
 export const anyJson = z.custom<Json>((value) => value !== undefined, 'A value is required.');
@@ -12,6 +12,14 @@ export const anyJson = z.custom<Json>((value) => value !== undefined, 'A value i
 export const anyJsonObject = z
   .custom<JsonObject>(isJsonObject, 'Invalid input: expected object')
   .meta({ type: 'object', additionalProperties: true });
+
+const MAX_METADATA_BYTES = 16 * 1024;
+
+/** What clients keep beside their things, for themselves. */
+export const metadata = anyJsonObject.refine(
+  (given) => utf8Bytes(JSON.stringify(given)) <= MAX_METADATA_BYTES,
+  'Metadata may have 16 KiB of JSON.',
+);
 
 /** Text that goes into a column of its own, where neither NUL nor half a surrogate pair can be kept. */
 export const plainText = z
@@ -33,7 +41,7 @@ interface Body<T> {
  */
 export async function readBody<Schema extends z.ZodType>(
   c: HttpContext,
-  { schema, required }: { schema: Schema; required: boolean },
+  { schema, required, maxBytes = DEFAULT_MAX_BODY_BYTES }: { schema: Schema; required: boolean; maxBytes?: number },
 ): Promise<Body<z.output<Schema>>> {
   const type = c.req.header('Content-Type');
   if (type !== undefined && !isJsonType(type)) {
@@ -42,7 +50,8 @@ export async function readBody<Schema extends z.ZodType>(
   if (!/^(identity)?$/i.test(c.req.header('Content-Encoding') ?? '')) {
     throw new HoldfastError('unsupported_media_type', 'Send the body without a content encoding.');
   }
-  const bytes = type === undefined ? await readBytes(c, 0, untyped) : await readBytes(c, MAX_BODY_BYTES, tooLarge);
+  const bytes =
+    type === undefined ? await readBytes(c, 0, untyped) : await readBytes(c, maxBytes, () => tooLarge(maxBytes));
   const json = bytes.length === 0 && !required ? {} : parseJson(bytes);
   const parsed = schema.safeParse(json, { error: plainly });
   if (!parsed.success) throw invalid('body', parsed.error);
@@ -80,8 +89,8 @@ function untyped(): HoldfastError {
   return new HoldfastError('unsupported_media_type', 'The Content-Type is missing: send application/json.');
 }
 
-function tooLarge(): HoldfastError {
-  return new HoldfastError('payload_too_large', `A body may have ${MAX_BODY_BYTES} bytes.`);
+function tooLarge(maxBytes: number): HoldfastError {
+  return new HoldfastError('payload_too_large', `A body may have ${maxBytes} bytes.`);
 }
 
 /** `application/json`, with no other charset than UTF-8; further parameters do not matter. */

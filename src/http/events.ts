@@ -41,7 +41,7 @@ const eventsQuery = z.object({
   wait: once(z.number().min(0).max(MAX_WAIT_SECONDS).default(0), decimal),
 });
 
-/** The event streams of a task and of everything, live or by the page. @see docs/protocol.md §5 */
+/** The event streams of a task, of a conversation and of everything, live or by the page. @see docs/protocol.md §5 */
 export function eventOperations({ streams, open, owner, onTrouble }: EventDependencies): Operation[] {
   /** What is unknown comes before what is malformed. */
   async function serve(c: HttpContext, who: string, subjectOf: () => Subject): Promise<Response> {
@@ -159,6 +159,16 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
       handle(c) {
         const who = owner(c);
         return serve(c, who, () => streams.ofTask(who, c.req.param('taskId') ?? ''));
+      },
+    },
+    {
+      ...shared,
+      id: 'streamConversationEvents',
+      path: '/v1/conversations/{conversationId}/events',
+      summary: 'Events of all tasks of one conversation',
+      handle(c) {
+        const who = owner(c);
+        return serve(c, who, () => streams.ofConversation(who, c.req.param('conversationId') ?? ''));
       },
     },
     {

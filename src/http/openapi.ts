@@ -1,13 +1,24 @@
 import { z } from 'zod';
+import { conversationSchema } from '../model/conversation.ts';
 import type { ErrorCode } from '../model/error.ts';
+import { messageSchema } from '../model/event.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { questionSchema } from '../model/question.ts';
 import { taskSchema } from '../model/task.ts';
 import { agentSchema } from './agents.ts';
+import { openConversationSchema } from './open-conversation.ts';
 import { type Answer, type Operation, ref, sendJson } from './operation.ts';
 import { problemSchema, statusOf } from './problem.ts';
 
-const WIRE = { Task: taskSchema, Question: questionSchema, Agent: agentSchema, Problem: problemSchema };
+const WIRE = {
+  Task: taskSchema,
+  Question: questionSchema,
+  Conversation: conversationSchema,
+  OpenConversation: openConversationSchema,
+  Message: messageSchema,
+  Agent: agentSchema,
+  Problem: problemSchema,
+};
 
 const KEY_PARAMETER = {
   name: 'Idempotency-Key',

@@ -22,12 +22,12 @@ export type OwnerOf = (c: HttpContext) => string;
 /** One method of one path: what serves it, and what the OpenAPI document says of it. */
 export interface Operation {
   id: string;
-  method: 'get' | 'post';
+  method: 'get' | 'post' | 'patch' | 'delete';
   /** As OpenAPI writes it: `/v1/tasks/{taskId}`. */
   path: string;
   summary: string;
   query?: z.ZodType;
-  body?: { schema: z.ZodType; required: boolean };
+  body?: { schema: z.ZodType; required: boolean; maxBytes?: number };
   /** Whether it takes an `Idempotency-Key`. */
   idempotent?: true;
   answers: { [status: number]: Answer };
@@ -43,7 +43,9 @@ export interface Answer {
 }
 
 /** Points at one of the document's schemas. */
-export function ref(name: 'Task' | 'Question' | 'Agent' | 'Problem'): JsonObject {
+export function ref(
+  name: 'Task' | 'Question' | 'Conversation' | 'OpenConversation' | 'Message' | 'Agent' | 'Problem',
+): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
@@ -61,12 +63,12 @@ export function mount(app: HttpApp, operations: readonly Operation[]): void {
 }
 
 /** Sends JSON as it is, with the cursor from which a stream misses no later change. */
-export function sendRead(c: HttpContext, body: object, cursor: string, status: 200 | 202 = 200): Response {
+export function sendRead(c: HttpContext, body: object, cursor: string, status: 200 | 201 | 202 = 200): Response {
   c.header('Holdfast-Cursor', cursor);
   return sendJson(c, body, status);
 }
 
-export function sendJson(c: HttpContext, body: object, status: 200 | 202 = 200): Response {
+export function sendJson(c: HttpContext, body: object, status: 200 | 201 | 202 = 200): Response {
   return c.body(JSON.stringify(body), status, { 'Content-Type': 'application/json' });
 }
 

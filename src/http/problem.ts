@@ -11,6 +11,7 @@ const PROBLEMS = {
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   task_finished: { status: 409, title: 'The task has ended' },
   question_resolved: { status: 409, title: 'The question is resolved' },
+  conversation_busy: { status: 409, title: 'A turn of the conversation is unfinished' },
   idempotency_in_progress: { status: 409, title: 'The first request with this key is still running' },
   cursor_gone: { status: 410, title: 'The cursor cannot be served' },
   payload_too_large: { status: 413, title: 'The request body is too large' },

@@ -30,6 +30,7 @@ const declineBody = {
 const listQuery = z.strictObject({
   status: once(questionSchema.shape.status.optional()),
   taskId: once(z.string().optional()),
+  conversationId: once(z.string().optional()),
   ...pageParameters,
 });
 
@@ -45,11 +46,12 @@ export function questionOperations(questions: Questions, owner: OwnerOf): Operat
       answers: { 200: { description: 'A page of questions.', schema: pageOf(ref('Question')) } },
       errors: ['invalid_request'],
       handle(c) {
-        const { status, taskId, ...page } = readQuery(c, listQuery);
+        const { status, taskId, conversationId, ...page } = readQuery(c, listQuery);
         const filter = {
           ...pageRange(page, PAGES, 'qst'),
           ...(status !== undefined && { status }),
           ...(taskId !== undefined && { taskId }),
+          ...(conversationId !== undefined && { conversationId }),
         };
         const { questions: found, cursor } = questions.list(owner(c), filter);
         return sendRead(c, toPage(found, page.limit, PAGES), cursor);

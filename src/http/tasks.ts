@@ -1,34 +1,39 @@
 import { z } from 'zod';
 import type { CreateTaskRequest, Tasks } from '../engine/tasks.ts';
 import { AGENT_NAME } from '../model/agent-name.ts';
-import { utf8Bytes } from '../model/json.ts';
-import { DEFAULT_TASK_TIMEOUT_MS, isSettled, TASK_STATUSES, type Task } from '../model/task.ts';
-import { anyJson, anyJsonObject, plainText, readBody } from './body.ts';
+import { DEFAULT_MAX_ATTEMPTS, DEFAULT_TASK_TIMEOUT_MS, isSettled, TASK_STATUSES, type Task } from '../model/task.ts';
+import { anyJson, metadata, plainText, readBody } from './body.ts';
 import { markReplayed, readKey } from './idempotency.ts';
 import { type HttpContext, type Operation, type OwnerOf, ref, sendRead } from './operation.ts';
 import { pageOf, pageParameters, pageRange, toPage } from './paging.ts';
 import { pathId } from './path-id.ts';
 import { noQuery, once, readQuery, waitQuery } from './query.ts';
 
-const MAX_METADATA_BYTES = 16 * 1024;
-const MAX_TIMEOUT_MS = 30 * 24 * 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+const MAX_TIMEOUT_MS = 30 * DAY_MS;
+const MAX_DELAY_DAYS = 365;
+const MAX_ATTEMPTS = 100;
 const UNFINISHED = ['queued', 'running', 'waiting'] as const;
 
 const agentName = z.string().regex(AGENT_NAME);
+
+/** Epoch ms. */
+const runAt = z.iso
+  .datetime({ offset: true, error: 'An ISO 8601 time with its offset is required, like 2026-11-30T12:00:00Z.' })
+  .transform((text) => Date.parse(text))
+  .refine((at) => at - Date.now() <= MAX_DELAY_DAYS * DAY_MS, `A task may wait for ${MAX_DELAY_DAYS} days at most.`);
 
 const createBody = {
   schema: z.strictObject({
     agent: agentName,
     input: anyJson.default(null),
-    metadata: anyJsonObject
-      .refine(
-        (metadata) => utf8Bytes(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
-        'Metadata may have 16 KiB of JSON.',
-      )
-      .default({}),
+    metadata: metadata.default({}),
     timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).default(DEFAULT_TASK_TIMEOUT_MS),
+    maxAttempts: z.int().min(1).max(MAX_ATTEMPTS).default(DEFAULT_MAX_ATTEMPTS),
+    runAt: runAt.nullable().default(null),
     priority: z.int().min(-100).max(100).default(0),
     concurrencyKey: plainText.min(1).max(255).nullable().default(null),
+    conversationId: plainText.nullable().default(null),
   }) satisfies z.ZodType<CreateTaskRequest>,
   required: true,
 };
@@ -38,9 +43,12 @@ const cancelBody = {
   required: false,
 };
 
+const retryBody = { schema: z.strictObject({}), required: false };
+
 const listQuery = z.strictObject({
   status: z.array(z.enum([...TASK_STATUSES, 'unfinished'])).optional(),
   agent: once(agentName.optional()),
+  conversationId: once(z.string().optional()),
   order: once(z.enum(['asc', 'desc']).default('desc')),
   ...pageParameters,
 });
@@ -87,13 +95,14 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
       answers: { 200: { description: 'A page of tasks.', schema: pageOf(ref('Task')) } },
       errors: ['invalid_request'],
       handle(c) {
-        const { status, agent, order, ...page } = readQuery(c, listQuery);
+        const { status, agent, conversationId, order, ...page } = readQuery(c, listQuery);
         const kind = `tasks ${order}`;
         const filter = {
           order,
           ...pageRange(page, kind, 'task'),
           ...(status !== undefined && { status: expand(status) }),
           ...(agent !== undefined && { agent }),
+          ...(conversationId !== undefined && { conversationId }),
         };
         const { tasks: found, cursor } = tasks.list(owner(c), filter);
         return sendRead(c, toPage(found, page.limit, kind), cursor);
@@ -132,6 +141,26 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
         const cancelled = await tasks.cancel(owner(c), id, body.reason, readKey(c, json));
         markReplayed(c, cancelled);
         return sendRead(c, cancelled.task, cancelled.cursor);
+      },
+    },
+    {
+      id: 'retryTask',
+      method: 'post',
+      path: '/v1/tasks/{taskId}/retry',
+      summary: 'Starts a new task that goes on where a failed or cancelled one can',
+      body: retryBody,
+      idempotent: true,
+      answers: { 202: { description: 'The new task is on disk; `Location` names it.', schema: ref('Task') } },
+      errors: ['not_found', 'task_finished', 'draining', 'storage_full'],
+      async handle(c) {
+        const id = pathId(c, 'taskId', 'task');
+        tasks.get(owner(c), id);
+        const { json } = await readBody(c, retryBody);
+        readQuery(c, noQuery);
+        const retried = await tasks.retry(owner(c), id, readKey(c, json));
+        markReplayed(c, retried);
+        c.header('Location', `/v1/tasks/${retried.task.id}`);
+        return sendRead(c, retried.task, retried.cursor, 202);
       },
     },
   ];
