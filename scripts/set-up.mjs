@@ -16,8 +16,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 if (!existsSync(file('node_modules/.package-lock.json'))) run('Installing', 'npm', ['ci']);
 else if (!isInstalled()) run('Installing what has changed', 'npm', ['install']);
-if (isBuildOld())
+if (isBuildOld()) {
   run('Building', process.execPath, [file('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json']);
+  run('Building the console', process.execPath, [file('scripts/build-web.mjs')]);
+}
 
 /** Whether node_modules holds the versions that the lockfile names. */
 function isInstalled() {
@@ -34,8 +36,11 @@ function packagesOf(/** @type {string} */ lockfile) {
 }
 
 function isBuildOld() {
-  const built = ['dist/index.js', 'dist/cli/main.js'].map((name) => mtime(file(name)));
-  return Math.min(...built) < Math.max(newest(file('src')), mtime(file('tsconfig.build.json')));
+  const built = ['dist/index.js', 'dist/cli/main.js', 'dist/web/console.html'].map((name) => mtime(file(name)));
+  const recipes = ['tsconfig.build.json', 'scripts/build-web.mjs', 'package-lock.json'].map((name) =>
+    mtime(file(name)),
+  );
+  return Math.min(...built) < Math.max(newest(file('src')), ...recipes);
 }
 
 /** The newest change below a directory, epoch ms; removing a file counts. */
