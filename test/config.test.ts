@@ -23,6 +23,8 @@ describe('the configuration', () => {
       dataDir: path.resolve('data'),
       agents: [],
       workers: Math.max(2, availableParallelism()),
+      warmMs: 10_000,
+      workerMemoryMb: 512,
       retentionMs: 30 * DAY_MS,
       logLevel: 'info',
     });
@@ -37,6 +39,8 @@ describe('the configuration', () => {
         HOLDFAST_DATA: dir,
         HOLDFAST_AGENTS: [first, second].join(path.delimiter),
         HOLDFAST_WORKERS: '7',
+        HOLDFAST_WARM_MS: '0',
+        HOLDFAST_WORKER_MEMORY_MB: '256',
         HOLDFAST_RETENTION_DAYS: '0.5',
         HOLDFAST_LOG_LEVEL: 'silent',
       },
@@ -48,6 +52,8 @@ describe('the configuration', () => {
       dataDir: dir,
       agents: [pathToFileURL(first), pathToFileURL(second)],
       workers: 7,
+      warmMs: 0,
+      workerMemoryMb: 256,
       retentionMs: DAY_MS / 2,
       logLevel: 'silent',
     });
@@ -79,6 +85,8 @@ describe('the configuration', () => {
     [{ dataDir: [''] }, '--data: a value is needed.'],
     [{ workers: ['1'] }, '--workers: "1" is not a whole number from 2 to 256.'],
     [{ workers: ['1e1'] }, '--workers: "1e1" is not a whole number from 2 to 256.'],
+    [{ workerMemoryMb: ['63'] }, '--worker-memory-mb: "63" is not a whole number from 64 to 1024.'],
+    [{ warmMs: ['1.5'] }, '--warm-ms: "1.5" is not a whole number from 0 to 86400000.'],
     [{ retentionMs: ['-1'] }, '--retention-days: "-1" is not a number from 0 to 36500.'],
     [{ logLevel: ['loud'] }, '--log-level: "loud" is not one of trace, debug, info, warn, error, fatal, silent.'],
     [

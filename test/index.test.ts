@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createHoldfast } from '../src/index.ts';
+import { askUserQuestions, createAssistant, createHoldfast, fetchPage, mcpTools } from '../src/index.ts';
 
 let dataDir: string;
 beforeEach(() => {
@@ -28,7 +28,7 @@ test('a program can have a Holdfast of its own, and close it and start it again'
   await second.close();
 
   expect(status).toBe('waiting');
-  expect(after).toMatchObject({ id, status: 'failed', error: { code: 'worker_exited' } });
+  expect(after).toMatchObject({ id, status: 'waiting', attempt: 1, error: null });
 });
 
 test('a program whose agents do not load is told why, and its data is free for the next', async () => {
@@ -38,4 +38,12 @@ test('a program whose agents do not load is told why, and its data is free for t
 
   const holdfast = await createHoldfast({ agents, dataDir, port: 0 });
   await holdfast.close();
+});
+
+test('an author can give an assistant the tools of the built-in one', () => {
+  const tools = [askUserQuestions, fetchPage];
+
+  expect(tools.map(({ name }) => name)).toEqual(['ask_user_questions', 'fetch_page']);
+  expect(createAssistant({ name: 'listed', tools })).toMatchObject({ name: 'listed' });
+  expect(createAssistant({ name: 'asked', tools: mcpTools })).toMatchObject({ name: 'asked' });
 });

@@ -35,6 +35,33 @@ afterEach(cleanUp);
 
 describe('the commands of the README', () => {
   test(
+    'hold a conversation, interrupt it, and read what was said',
+    async () => {
+      const { url } = await startServer();
+
+      const terminal = type(blocksOf('sh conversation'), url, temporaryDirectory());
+      await terminal.exited;
+
+      expect(terminal.stdout).toContain('"type":"question.asked"');
+      expect(terminal.stdout).toContain('"reason":"interrupted"');
+      expect(terminal.stdout).toContain('When would you like to go to Rome?');
+      const { items } = JSON.parse(
+        terminal.stdout
+          .trimEnd()
+          .split('\n')
+          .at(-1)
+          ?.replace(/^.*(?=\{"items")/, '') ?? '',
+      );
+      const users = items.filter(({ role }: { role: string }) => role === 'user');
+      expect(users.map(({ content }: { content: string }) => content)).toEqual([
+        'Plan me a weekend in Porto',
+        'Make that Rome, please',
+      ]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
     'lose a connection, resume, answer from another terminal and see the task finish',
     async () => {
       const { url } = await startServer();
@@ -89,13 +116,9 @@ describe('the agent in the README', () => {
       await created.exited;
       const task = JSON.parse(created.stdout);
       expect(task).toMatchObject({ status: 'waiting', pendingQuestionCount: 1 });
-      const pending = await fetch(`${url}/v1/questions?taskId=${task.id}`);
-      const [question] = JSON.parse(await pending.text()).items;
-      await fetch(`${url}/v1/questions/${question.id}/answers`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ answer: true }),
-      });
+      const answered = type(blocksOf('sh agent-answer'), url, directory);
+      await answered.exited;
+      expect(answered.stdout).toContain('"status":"answered"');
       const finished = await fetch(`${url}/v1/tasks/${task.id}?wait=30`);
 
       rmSync(directory, { recursive: true });

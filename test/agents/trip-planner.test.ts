@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { tripPlanner } from '../../src/agents/trip-planner.ts';
+import type { Reply } from '../../src/model/agent.ts';
 import type { NewEvent } from '../../src/model/event.ts';
-import type { ResolvedOutcome } from '../../src/model/verb.ts';
 import type { Report } from '../../src/worker/protocol.ts';
 import { MainSide } from '../support/worker-main-side.ts';
 
-type Outcomes = { [key: string]: ResolvedOutcome };
+type Replies = { [key: string]: Reply };
 
-function answer(item: string, value: string): ResolvedOutcome {
+function answer(item: string, value: string): Reply {
   return { status: 'answered', answers: { [item]: value }, resolvedBy: 'local' };
 }
 
 /** Runs the agent, and resolves its questions as soon as it waits for them. */
 async function plan(
-  outcomes: Outcomes,
+  replies: Replies,
 ): Promise<{ reports: Report[]; events: NewEvent[]; said: string[]; output: unknown }> {
   const main = new MainSide([tripPlanner]);
   const reports: Report[] = [];
@@ -27,7 +27,10 @@ async function plan(
       fence++;
       main.adopt(
         fence,
-        ...report.keys.map((key) => ({ key, outcome: outcomes[key] ?? ({ status: 'expired' } as const) })),
+        ...report.keys.map((key) => {
+          const reply = replies[key] ?? ({ status: 'expired' } as const);
+          return { key, status: reply.status, value: JSON.stringify(reply) };
+        }),
       );
     } else if ('n' in report) main.ack(report);
     if (report.kind === 'end') {

@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDispatcher, type Dispatcher } from '../../src/engine/dispatcher.ts';
 import { type CommitListener, createLog, type Log } from '../../src/engine/log.ts';
-import { failOrphans } from '../../src/engine/orphans.ts';
 import { createSweeper, type Sweeper } from '../../src/engine/sweeper.ts';
 import type { TaskStatus } from '../../src/model/task.ts';
 import { openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
@@ -9,7 +8,7 @@ import type { Store } from '../../src/store/store.ts';
 import { createPool, type Pool } from '../../src/worker/pool.ts';
 import { createArgs, resultOf } from '../support/store-owner.ts';
 
-/** A real store whose clock the test moves, and real threads. */
+/** A real store whose clock the test moves, and a real thread. */
 let store: Store;
 let log: Log;
 let pool: Pool;
@@ -19,7 +18,7 @@ let now: number;
 let commits: { verbs: string[]; refused: string[] }[];
 let onCommit: () => void;
 
-beforeEach(async () => {
+async function start(warmMs = 10_000): Promise<void> {
   now = Date.UTC(2026, 10, 30);
   commits = [];
   onCommit = () => {};
@@ -27,7 +26,7 @@ beforeEach(async () => {
   const onFatal = (error: unknown) => {
     throw error;
   };
-  dispatcher = createDispatcher(store, onFatal);
+  dispatcher = createDispatcher({ store, warmMs, onTrouble: (_taskId, why) => onFatal(new Error(why)), onFatal });
   sweeper = createSweeper({ store, retentionMs: null, onFatal });
   const keep: CommitListener = (_owner, calls, { outcomes }) => {
     commits.push({
@@ -38,12 +37,17 @@ beforeEach(async () => {
   };
   log = createLog({ store, listeners: [dispatcher.onCommitted, keep], follow: dispatcher.follow, onFatal });
   const agentModules = [new URL('./dispatcher-agents.ts', import.meta.url).href];
-  pool = await createPool({ size: 1, agentModules, onReports: dispatcher.onReports, onLost: dispatcher.onLost });
-});
+  const { onReports, onLost, onFailed } = dispatcher;
+  pool = await createPool({ size: 1, agentModules, onReports, onLost, onFailed });
+  dispatcher.start(log, pool);
+}
+
+beforeEach(() => start());
 
 afterEach(async () => {
   await dispatcher.drain(0);
   await pool.stop();
+  await dispatcher.stop(1000);
   await store.close();
 });
 
@@ -71,109 +75,103 @@ function types(taskId: string): string[] {
   return page.events.map(({ type }) => type);
 }
 
-describe('a task that waits in the memory of its worker', () => {
-  test('is claimed in the commit of the answer that wakes it', async () => {
-    dispatcher.start(log, pool);
-    const taskId = await create('asker');
-    await reached(taskId, 'waiting');
-    const [question] = store.listQuestions('ann', { taskId, limit: 1 });
-    const before = commits.length;
+async function answer(taskId: string): Promise<void> {
+  const [question] = store.listQuestions('ann', { taskId, limit: 1 });
+  const args = { questionId: question?.id ?? '', given: { answer: true }, resolvedBy: 'ann' };
+  await log.commit('ann', [{ verb: 'answerQuestion', args }]);
+}
 
-    const args = { questionId: question?.id ?? '', given: { answer: true }, resolvedBy: 'ann' };
-    await log.commit('ann', [{ verb: 'answerQuestion', args }]);
+test('a task that waits in memory is claimed in the commit of the answer that wakes it', async () => {
+  const taskId = await create('asker');
+  await reached(taskId, 'waiting');
+  const before = commits.length;
 
-    expect(commits[before]).toEqual({ verbs: ['answerQuestion', 'claimTask'], refused: [] });
-    await reached(taskId, 'completed');
-    expect(types(taskId).slice(-5)).toEqual([
-      'task.waiting',
-      'question.answered',
-      'task.resumed',
-      'asker.heard',
-      'task.completed',
-    ]);
-  });
+  await answer(taskId);
 
-  test('is woken by its timer, judged by the clock of the store', async () => {
-    dispatcher.start(log, pool);
-    const taskId = await create('sleeper');
-    await reached(taskId, 'waiting');
-
-    now += 59_999;
-    await sweeper.tick(log);
-    expect(store.task('ann', taskId)?.status).toBe('waiting');
-
-    now += 1;
-    await sweeper.tick(log);
-    await reached(taskId, 'completed');
-    expect(store.task('ann', taskId)?.output).toBe('awake');
-  });
-
-  test('goes on with `expired` when nobody has answered', async () => {
-    dispatcher.start(log, pool);
-    const taskId = await create('asker');
-    await reached(taskId, 'waiting');
-
-    now += 15 * 60_000;
-    await sweeper.tick(log);
-    await reached(taskId, 'completed');
-
-    expect(store.task('ann', taskId)?.output).toBe('expired');
-  });
-
-  test('fails with its worker, and its question is cancelled', async () => {
-    dispatcher.start(log, pool);
-    const waiting = await create('asker');
-    await reached(waiting, 'waiting');
-
-    await create('leaver');
-    await reached(waiting, 'failed');
-
-    expect(store.task('ann', waiting)?.error?.code).toBe('worker_exited');
-    expect(types(waiting).slice(-2)).toEqual(['question.cancelled', 'task.failed']);
-  });
+  expect(commits[before]).toEqual({ verbs: ['answerQuestion', 'claimTask'], refused: [] });
+  await reached(taskId, 'completed');
+  expect(types(taskId).slice(-5)).toEqual([
+    'task.waiting',
+    'question.answered',
+    'task.resumed',
+    'asker.heard',
+    'task.completed',
+  ]);
 });
 
-test('what an earlier process had begun fails, also what had been woken, and what had not been begun runs', async () => {
-  const [running, woken, queued] = [await create('asker'), await create('asker'), await create('asker')];
-  for (const taskId of [running, woken]) {
-    await store.commit('ann', [{ verb: 'claimTask', args: { taskId, version: '1' } }]);
-  }
-  const lease = { taskId: woken, fence: 1 };
-  await store.commit('ann', [
-    { verb: 'startTimer', args: { ...lease, key: 'nap', ms: 0 } },
-    { verb: 'waitTask', args: { ...lease, keys: ['nap'] } },
-    { verb: 'fireTimer', args: { taskId: woken, key: 'nap' } },
+test('a task that was parked goes on from its journal', async () => {
+  await dispatcher.drain(0);
+  await pool.stop();
+  await start(0);
+  const taskId = await create('asker');
+  await reached(taskId, 'waiting');
+
+  await answer(taskId);
+  await reached(taskId, 'completed');
+
+  expect(commits.flatMap(({ verbs }) => verbs).filter((verb) => verb === 'claimTask')).toHaveLength(2);
+  expect(types(taskId)).toEqual([
+    ...['task.created', 'task.started', 'question.asked', 'task.waiting'],
+    ...['question.answered', 'task.resumed', 'asker.heard', 'task.completed'],
   ]);
-  expect(store.task('ann', woken)?.status).toBe('queued');
-
-  await failOrphans(store, log);
-  dispatcher.start(log, pool);
-  await reached(queued, 'waiting');
-
-  for (const taskId of [running, woken]) {
-    expect(store.task('ann', taskId)).toMatchObject({ status: 'failed', error: { code: 'worker_exited' } });
-  }
 });
 
-test('a report that is a bug costs its own task and nobody else', async () => {
-  dispatcher.start(log, pool);
-  const [healthy, broken] = [await create('holder'), await create('holder')];
-  await until(() => types(healthy).includes('holder.holds') && types(broken).includes('holder.holds'));
-  const of = (taskId: string) => ({ taskId, type: 'a.note', step: null, data: '{}' });
+test('a task that sleeps is woken by its timer, judged by the clock of the store', async () => {
+  const taskId = await create('sleeper');
+  await reached(taskId, 'waiting');
 
-  dispatcher.onReports(0, [
-    { taskId: broken, fence: 1, n: 2, kind: 'append', events: [of('task_none')] },
-    { taskId: healthy, fence: 1, n: 2, kind: 'append', events: [of(healthy)] },
+  now += 59_999;
+  await sweeper.tick(log);
+  expect(store.task('ann', taskId)?.status).toBe('waiting');
+
+  now += 1;
+  await sweeper.tick(log);
+  await reached(taskId, 'completed');
+  expect(store.task('ann', taskId)?.output).toBe('awake');
+});
+
+test('a task goes on with `expired` when nobody has answered', async () => {
+  const taskId = await create('asker');
+  await reached(taskId, 'waiting');
+
+  now += 15 * 60_000;
+  await sweeper.tick(log);
+  await reached(taskId, 'completed');
+
+  expect(store.task('ann', taskId)?.output).toBe('expired');
+});
+
+test('a worker that dies costs the one that ended it; its neighbour begins anew, and who waits is answered', async () => {
+  const waiting = await create('asker');
+  await reached(waiting, 'waiting');
+  const neighbour = await create('holder');
+  await until(() => types(neighbour).includes('holder.holds'));
+
+  const leaver = await create('leaver');
+  await reached(leaver, 'failed');
+  await until(() => store.task('ann', neighbour)?.attempt === 2);
+  await answer(waiting);
+  await reached(waiting, 'completed');
+
+  expect(store.task('ann', leaver)?.error?.code).toBe('worker_exited');
+  expect(types(neighbour)).toEqual([
+    ...['task.created', 'task.started', 'holder.holds', 'task.recovered', 'task.started'],
   ]);
-  await reached(broken, 'failed');
-  await until(() => types(healthy).at(-1) === 'a.note');
+});
 
-  expect(store.task('ann', broken)?.error?.code).toBe('agent_error');
-  expect(store.task('ann', healthy)?.status).toBe('running');
+test('a task that is to begin later is begun when the sweeper finds it ready', async () => {
+  const args = createArgs({ agent: 'sleeper', runAt: now + 1000 });
+  await log.commit('ann', [{ verb: 'createTask', args }]);
+
+  await sweeper.tick(log);
+  expect(store.task('ann', args.taskId)).toMatchObject({ status: 'queued', runAt: now + 1000 });
+
+  now += 1000;
+  await sweeper.tick(log);
+  await reached(args.taskId, 'waiting');
 });
 
 test('a drain claims nothing more and ends when nothing runs', async () => {
-  dispatcher.start(log, pool);
   const waiting = await create('asker');
   await reached(waiting, 'waiting');
 

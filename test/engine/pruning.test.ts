@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { conversationSubject } from '../../src/engine/position.ts';
 import { createSweeper, type Sweeper } from '../../src/engine/sweeper.ts';
 import type { TaskRecord } from '../../src/model/task.ts';
 import { noteEvents } from '../support/store-owner.ts';
@@ -120,6 +121,73 @@ describe('§5.3 pruning', () => {
     ]);
     expect(reader.seqs()).toEqual([]);
     expect(start(old.id, last).kind).toBe('over');
+  });
+
+  test('expires a cursor below the mark of its conversation, and none of another conversation', async () => {
+    const { ann, store, log } = engine;
+    const [one, two] = [await ann.open(), await ann.open()];
+    const old = await ann.finish(await ann.claim((await ann.post(one.id, 'a')).id));
+    now += 31 * DAY_MS;
+    const open = await ann.post(one.id, 'b');
+    await ann.post(two.id, 'c');
+    await sweeper.tick(log);
+    const at = (id: string, text: string | null) => startAt(store, conversationSubject(ann.conversation(id)), text);
+
+    expect(old.lastSeq).toBe(7);
+    expect(at(one.id, `${epoch}.6`)).toMatchObject({
+      kind: 'reset',
+      reason: 'expired',
+      position: { seq: 7, until: 11 },
+    });
+    expect(at(one.id, `${epoch}.2.6`)).toMatchObject({ kind: 'reset', reason: 'expired' });
+    expect(at(one.id, `${epoch}.7`)).toMatchObject({ kind: 'at', position: { seq: 7 } });
+    expect(at(one.id, `${epoch}.2.7`)).toMatchObject({ kind: 'at', position: { seq: 2, until: 7 } });
+    expect(at(one.id, '0')).toEqual({ kind: 'at', position: { seq: 7, until: null } });
+    expect(at(one.id, null)).toEqual({ kind: 'at', position: { seq: open.firstSeq - 1, until: 11 } });
+    expect(at(two.id, `${epoch}.3`)).toMatchObject({ kind: 'at', position: { seq: 3 } });
+    expect(at(two.id, '0')).toEqual({ kind: 'at', position: { seq: 0, until: null } });
+  });
+
+  test('tells a reader of a conversation that is behind of the hole that it has made', async () => {
+    const { ann, store, log } = engine;
+    const { id } = await ann.open();
+    const old = await ann.claim((await ann.post(id, 'a')).id);
+    await ann.append(old, noteEvents(old.id, 300));
+    const reader = openReader(engine, conversationSubject(ann.conversation(id)), { from: '0', full: true });
+    await ann.finish(old);
+    now += 31 * DAY_MS;
+    const open = await ann.post(id, 'b');
+    await sweeper.tick(log);
+
+    reader.full = false;
+    reader.tail.resume();
+    await reader.until(() => reader.signals.some(({ kind }) => kind === 'caught-up'));
+    reader.tail.close();
+
+    const { head } = store.log('ann');
+    expect(reader.signals).toEqual([
+      { kind: 'reset expired', cursor: `${epoch}.${open.firstSeq - 1}.${head}` },
+      { kind: 'caught-up', cursor: `${epoch}.${head}` },
+    ]);
+    expect(reader.seqs().slice(200)).toEqual([open.firstSeq, open.firstSeq + 1]);
+  });
+
+  test('takes what a deleted conversation has left, a slice a turn, and comes back until nothing is left', async () => {
+    const { ann, store, log } = engine;
+    const { id } = await ann.open();
+    const task = await ann.claim((await ann.post(id, 'a')).id);
+    for (let i = 0; i < 4; i++) await ann.append(task, noteEvents(task.id, 400));
+    await ann.finish(task);
+    await ann.remove(id);
+
+    let turns = 0;
+    while (store.purgeable(1).length > 0) {
+      await sweeper.tick(log);
+      turns++;
+    }
+
+    expect(turns).toBeGreaterThan(3);
+    expect(ann.read().events.map(({ type }) => type)).toEqual(['conversation.deleted']);
   });
 
   test('takes nothing of unfinished tasks, and one forgotten question pins nobody else', async () => {

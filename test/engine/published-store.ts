@@ -1,7 +1,7 @@
 import { eventFrame } from '../../src/engine/frame.ts';
 import { createHub, type Hub } from '../../src/engine/hub.ts';
 import { createLog, type Log } from '../../src/engine/log.ts';
-import { cursorAt, type Start, type Subject, startOf, taskSubject } from '../../src/engine/position.ts';
+import { cursorAt, EVERYTHING, type Start, type Subject, startOf, taskSubject } from '../../src/engine/position.ts';
 import { openTail, type Sink, type Tail, type TailRequest } from '../../src/engine/tail.ts';
 import { parseStartPoint, type StartPoint } from '../../src/model/cursor.ts';
 import { eventJson } from '../../src/model/event.ts';
@@ -20,7 +20,7 @@ export interface PublishedStore {
   unheard: Owner;
 }
 
-export const LOG: Subject = { scope: { kind: 'log' }, task: null };
+export const LOG = EVERYTHING;
 
 /** @param dir with one, reads have a connection of their own, so that a commit can come between two of them */
 export function openPublishedStore({
@@ -35,7 +35,7 @@ export function openPublishedStore({
   const onFatal = (error: unknown) => {
     throw error;
   };
-  const log = createLog({ store, listeners: [hub.onCommitted], follow: () => [], onFatal });
+  const log = createLog({ store, listeners: [hub.onCommitted], follow: () => null, onFatal });
   const published: Store = { ...store, commit: log.commit };
   return { store, hub, log, ann: new Owner(published, 'ann'), unheard: new Owner(store, 'ann') };
 }

@@ -7,6 +7,7 @@ import {
   openPublishedStore,
   openReader,
   type PublishedStore,
+  type RecordingReader,
   storedFrames,
   subjectOf,
   turn,
@@ -81,6 +82,22 @@ describe('catching up and following', () => {
     }
 
     expect(told.slice(0, 4)).toEqual([200, 400, 600, 702]);
+  });
+
+  test('lets others run between two pages of a reader that is full each time and takes all of it at once', async () => {
+    const { ann } = engine;
+    const task = await ann.start();
+    await ann.append(task, noteEvents(task.id, 700));
+    const onSend = (full: RecordingReader) => process.nextTick(() => full.tail.resume());
+
+    const reader = openReader(engine, LOG, { from: '0', full: true, onSend });
+    const told = [reader.seqs().length];
+    while (reader.signals.length === 0) {
+      await turn();
+      told.push(reader.seqs().length);
+    }
+
+    expect([...new Set(told)]).toEqual([200, 400, 600, 702]);
   });
 
   test('is not driven faster by rings that come while it yields', async () => {
@@ -303,6 +320,7 @@ describe('pruning and trouble', () => {
 
     reader.full = false;
     reader.tail.resume();
+    await turn();
 
     expect(kinds(reader)).toEqual(['caught-up', 'failed']);
     expect(reader.tail.movedCursor()).toBeNull();

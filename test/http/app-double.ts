@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import pino from 'pino';
+import type { Conversations } from '../../src/engine/conversations.ts';
 import type { Questions } from '../../src/engine/questions.ts';
 import type { CreateTaskRequest, Tasks } from '../../src/engine/tasks.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -31,6 +32,9 @@ export const TASK: Task = {
   metadata: {},
   priority: 0,
   concurrencyKey: null,
+  timeoutMs: 1_800_000,
+  maxAttempts: 1,
+  runAt: null,
   createdAt: IN_1970,
   startedAt: null,
   finishedAt: null,
@@ -53,12 +57,14 @@ export const QUESTION: Question = {
   resolvedAt: null,
 };
 
+export const NEW_TASK = `task_${'0'.repeat(25)}3`;
 export const UNKNOWN_TASK = `task_${'0'.repeat(25)}2`;
 
 /** What the app asked of the engine, in order. */
 export interface Asked {
   created: CreateTaskRequest[];
   cancelled: (string | null)[];
+  retried: string[];
   answered: ({ answers: Answers } | { answer: unknown })[];
   declined: (string | null)[];
   listed: TaskFilter[];
@@ -84,7 +90,16 @@ export interface AppDouble {
 
 /** The app over an engine of one task and one question, which only writes down what it was asked. */
 export function createAppDouble(events: Operation[] = []): AppDouble {
-  const asked: Asked = { created: [], cancelled: [], answered: [], declined: [], listed: [], waited: [], keys: [] };
+  const asked: Asked = {
+    created: [],
+    cancelled: [],
+    retried: [],
+    answered: [],
+    declined: [],
+    listed: [],
+    waited: [],
+    keys: [],
+  };
   const logged: string[] = [];
   const keysSeen = new Set<string>();
   let failure: unknown = null;
@@ -122,6 +137,11 @@ export function createAppDouble(events: Operation[] = []): AppDouble {
       asked.cancelled.push(reason);
       return { task: { ...TASK, status: 'cancelled' }, ...outcome };
     },
+    async retry(_owner, id, idempotency) {
+      const outcome = attempt(idempotency);
+      asked.retried.push(id);
+      return { task: { ...TASK, id: NEW_TASK, rootId: NEW_TASK, retryOf: id }, ...outcome };
+    },
     async settled(_owner, _id, waitMs, signal) {
       asked.waited.push(waitMs);
       if (double.holdsWaits) {
@@ -151,10 +171,22 @@ export function createAppDouble(events: Operation[] = []): AppDouble {
     },
   };
 
+  const conversations: Conversations = {
+    ...{ record: noConversation, get: noConversation, messages: noConversation },
+    ...{ update: noConversation, delete: noConversation, post: noConversation },
+    list: () => ({ conversations: [], cursor: CURSOR }),
+    async create(_owner, { title, metadata }, idempotency) {
+      const outcome = attempt(idempotency);
+      const times = { createdAt: TASK.createdAt, lastActivityAt: TASK.createdAt };
+      return { conversation: { id: `conv_${'0'.repeat(25)}1`, title, metadata, ...times }, ...outcome };
+    },
+  };
+
   const double: AppDouble = {
     app: createApp({
       tasks,
       questions,
+      conversations,
       agents: { list: () => [{ name: 'echo', description: 'Says it again.', version: '1', inputSchema: null }] },
       events,
       owner: () => 'local',
@@ -197,4 +229,8 @@ export async function send(app: HttpApp, path: string, init: RequestInit = {}): 
 /** The JSON of a response, taken for what the test says it is. */
 export async function jsonOf<T>(response: Response): Promise<T> {
   return JSON.parse(await response.text());
+}
+
+function noConversation(): never {
+  throw new HoldfastError('not_found', 'There is no such conversation.');
 }

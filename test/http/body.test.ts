@@ -3,6 +3,13 @@ import { createAppDouble, jsonOf, post, send, TASK } from './app-double.ts';
 
 const { app, asked } = createAppDouble();
 const CANCEL = `/v1/tasks/${TASK.id}/cancel`;
+const RETRY = `/v1/tasks/${TASK.id}/retry`;
+
+const STARTED_AT = Date.now();
+
+function inDays(days: number): string {
+  return new Date(STARTED_AT + days * 86_400_000).toISOString();
+}
 
 async function errorsOf(response: Response): Promise<unknown> {
   return (await jsonOf<{ errors: unknown }>(response)).errors;
@@ -162,15 +169,6 @@ describe('the form', () => {
     ]);
   });
 
-  test.each(['conversationId', 'runAt', 'maxAttempts'])(
-    'refuses %s, which this version does not have',
-    async (field) => {
-      const response = await post(app, '/v1/tasks', { agent: 'echo', [field]: null });
-
-      expect(await errorsOf(response)).toMatchObject([{ path: `/${field}` }]);
-    },
-  );
-
   test.each([
     [{}, '/agent'],
     [{ agent: 'Echo' }, '/agent'],
@@ -182,6 +180,17 @@ describe('the form', () => {
     [{ agent: 'echo', timeoutMs: 1.5 }, '/timeoutMs'],
     [{ agent: 'echo', timeoutMs: '1' }, '/timeoutMs'],
     [{ agent: 'echo', timeoutMs: 30 * 86_400_000 + 1 }, '/timeoutMs'],
+    [{ agent: 'echo', maxAttempts: 0 }, '/maxAttempts'],
+    [{ agent: 'echo', maxAttempts: 101 }, '/maxAttempts'],
+    [{ agent: 'echo', maxAttempts: 1.5 }, '/maxAttempts'],
+    [{ agent: 'echo', maxAttempts: null }, '/maxAttempts'],
+    [{ agent: 'echo', runAt: 1_800_000_000_000 }, '/runAt'],
+    [{ agent: 'echo', runAt: 'tomorrow' }, '/runAt'],
+    [{ agent: 'echo', runAt: '2026-11-30' }, '/runAt'],
+    [{ agent: 'echo', runAt: '2026-11-30T12:00:00' }, '/runAt'],
+    [{ agent: 'echo', runAt: '2026-02-30T12:00:00Z' }, '/runAt'],
+    [{ agent: 'echo', runAt: inDays(366) }, '/runAt'],
+    [{ agent: 'echo', runAt: '9999-12-31T23:59:59Z' }, '/runAt'],
     [{ agent: 'echo', priority: 101 }, '/priority'],
     [{ agent: 'echo', priority: -101 }, '/priority'],
     [{ agent: 'echo', concurrencyKey: '' }, '/concurrencyKey'],
@@ -213,9 +222,25 @@ describe('what is accepted', () => {
       input: null,
       metadata: {},
       timeoutMs: 30 * 60_000,
+      maxAttempts: 1,
+      runAt: null,
       priority: 0,
       concurrencyKey: null,
+      conversationId: null,
     });
+  });
+
+  test.each([
+    ['2026-11-30T12:00:00Z', Date.UTC(2026, 10, 30, 12)],
+    ['2026-11-30T12:00:00.123456+02:00', Date.UTC(2026, 10, 30, 10, 0, 0, 123)],
+    ['1970-01-01T00:00:00.000Z', 0],
+    [inDays(364), Date.parse(inDays(364))],
+    [null, null],
+  ])('takes %s for a runAt', async (runAt, at) => {
+    const response = await post(app, '/v1/tasks', { agent: 'echo', runAt, maxAttempts: 100 });
+
+    expect(response.status).toBe(202);
+    expect(asked.created.at(-1)).toMatchObject({ runAt: at, maxAttempts: 100 });
   });
 
   test('keeps false, 0, "" and [] apart from what was left out', async () => {
@@ -262,5 +287,14 @@ describe('what is accepted', () => {
 
   test('refuses a reason of more than 1000 characters', async () => {
     expect((await post(app, CANCEL, { reason: 'x'.repeat(1001) })).status).toBe(400);
+  });
+
+  test('lets the body of a retry be left out, and takes nothing in it', async () => {
+    const empty = await send(app, RETRY, { method: 'POST' });
+    const object = await post(app, RETRY, {});
+    const more = await post(app, RETRY, { input: 1 });
+
+    expect([empty.status, object.status, more.status]).toEqual([202, 202, 400]);
+    expect(asked.retried).toEqual([TASK.id, TASK.id]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAppDouble, post, QUESTION, send, TASK } from './app-double.ts';
+import { createAppDouble, NEW_TASK, post, QUESTION, send, TASK } from './app-double.ts';
 
 function withKey(key: string): Record<string, string> {
   return { 'Idempotency-Key': key };
@@ -62,5 +62,19 @@ test('marks what was done before, and only that', async () => {
   expect(again.headers.get('Idempotency-Replayed')).toBe('true');
   expect(again.status).toBe(202);
   expect(again.headers.get('Location')).toBe(`/v1/tasks/${TASK.id}`);
+  expect(await again.text()).toBe(await first.text());
+});
+
+test('a retry names its new task, the same one again under the same key', async () => {
+  const { app } = createAppDouble();
+
+  const first = await post(app, `/v1/tasks/${TASK.id}/retry`, {}, withKey('k'));
+  const again = await post(app, `/v1/tasks/${TASK.id}/retry`, {}, withKey('k'));
+
+  for (const response of [first, again]) {
+    expect(response.status).toBe(202);
+    expect(response.headers.get('Location')).toBe(`/v1/tasks/${NEW_TASK}`);
+  }
+  expect(again.headers.get('Idempotency-Replayed')).toBe('true');
   expect(await again.text()).toBe(await first.text());
 });

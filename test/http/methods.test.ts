@@ -8,6 +8,7 @@ test.each([
   ['PUT', `/v1/tasks/${TASK.id}`, 'GET, HEAD, OPTIONS'],
   ['GET', `/v1/tasks/${TASK.id}/cancel`, 'POST, OPTIONS'],
   ['HEAD', `/v1/tasks/${TASK.id}/cancel`, 'POST, OPTIONS'],
+  ['GET', `/v1/tasks/${TASK.id}/retry`, 'POST, OPTIONS'],
   ['PROPFIND', '/v1/agents', 'GET, HEAD, OPTIONS'],
   ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
   ['PATCH', '/docs', 'GET, HEAD, OPTIONS'],
@@ -49,6 +50,7 @@ test('names the place in the log on every read and verb, and forbids caching', a
     await send(app, `/v1/tasks/${TASK.id}`),
     await post(app, '/v1/tasks', { agent: 'echo' }),
     await post(app, `/v1/tasks/${TASK.id}/cancel`, {}),
+    await post(app, `/v1/tasks/${TASK.id}/retry`, {}),
   ]) {
     expect(response.headers.get('Holdfast-Cursor')).toBe('abcdefgh.7');
     expect(response.headers.get('Cache-Control')).toBe('no-store');

@@ -76,14 +76,18 @@ describe.each(described)('%s %s', (method, path, operation) => {
     const takesKey = operation.parameters.some(({ name }) => name === 'Idempotency-Key');
 
     expect(takesKey).toBe(method === 'post');
-    expect('requestBody' in operation).toBe(method === 'post');
+    expect('requestBody' in operation).toBe(method === 'post' || method === 'patch');
   });
 });
 
 test('points only at schemas that it holds', () => {
   const names = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
 
-  expect(names.sort()).toEqual(['Agent', 'Problem', 'Question', 'Task'].map((name) => `#/components/schemas/${name}`));
+  expect(names.sort()).toEqual(
+    ['Agent', 'Conversation', 'Message', 'OpenConversation', 'Problem', 'Question', 'Task'].map(
+      (name) => `#/components/schemas/${name}`,
+    ),
+  );
   expect(refsIn(document).filter((ref) => !names.includes(ref))).toEqual([]);
   expect(JSON.stringify(document)).not.toMatch(/"\$(id|schema|defs)"/);
 });
@@ -106,6 +110,8 @@ test('states the bounds that the server keeps', () => {
     properties: {
       timeoutMs: { type: 'integer', minimum: 1, maximum: 2_592_000_000, default: 1_800_000 },
       metadata: { type: 'object', default: {} },
+      maxAttempts: { type: 'integer', minimum: 1, maximum: 100, default: 1 },
+      runAt: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
     },
   });
   expect(list).toContainEqual({

@@ -1,32 +1,38 @@
 import { expect, test } from 'vitest';
 import { decideBatch, needsOf } from '../../src/model/batch.ts';
 import { newEvent } from '../../src/model/event.ts';
-import type { Lease } from '../../src/model/fence.ts';
 import { View } from '../../src/model/view.ts';
 import {
   answer,
+  append,
   askArgs,
+  begin,
+  CHILD,
   cancel,
   claim,
+  claimOf,
   createArgs,
   decline,
+  delta,
+  fail,
+  givenChild,
   givenQuestion,
   givenQueuedTask,
   givenRunningTask,
   givenWaitingTask,
   lease,
   MINUTE,
+  note,
   QUESTION,
+  sleep,
   TASK,
+  typesOf,
 } from './given.ts';
 import { NOON, Table } from './table.ts';
 
 const HOUR = 60 * MINUTE;
 const key = { key: 'k-1', fingerprint: 'POST /v1/tasks {}' };
 const create = { verb: 'createTask', args: createArgs(), idempotency: key } as const;
-const note = (taskId: string) => ({ taskId, type: 'a.note', step: null, data: '{}' });
-const append = (held: Lease, ...taskIds: string[]) =>
-  ({ verb: 'appendEvents', args: { ...held, events: taskIds.map(note) } }) as const;
 
 test('asks once for what several calls need', () => {
   const needs = needsOf([
@@ -37,14 +43,23 @@ test('asks once for what several calls need', () => {
     answer('june'),
     decline(),
     { verb: 'fireTimer', args: { taskId: TASK, key: 'nap' } },
+    sleep(),
+    fail(),
   ]);
 
   expect(needs).toEqual({
     tasks: [TASK],
     trees: [TASK],
+    pending: [],
     questions: [QUESTION],
     lanes: [TASK],
-    timers: [{ taskId: TASK, key: 'nap' }],
+    rows: [{ taskId: TASK, key: 'nap' }],
+    journals: [TASK],
+    formerChildren: [],
+    conversations: [],
+    gatherings: [],
+    firstTurns: [],
+    histories: [],
     keys: ['k-1'],
   });
 });
@@ -52,7 +67,7 @@ test('asks once for what several calls need', () => {
 test('gives the events of a batch places without gaps, and one instant', () => {
   const table = givenRunningTask();
 
-  const { firstSeq, events } = table.commit([append(lease(), TASK, TASK), cancel]);
+  const { firstSeq, events } = table.commit([append(0, [note(), note()]), cancel]);
 
   expect(firstSeq).toBe(3);
   expect(events.map(({ seq, at, rootId }) => [seq, at, rootId])).toEqual([
@@ -74,9 +89,9 @@ test('leaves the log as it was when nothing happens', () => {
 test('gives the log a new epoch with the first event written under it, and not before', () => {
   const table = givenRunningTask();
   table.epoch = 'epoch002';
-  table.run({ verb: 'startTimer', args: { ...lease(), key: 'nap', ms: 1 } });
+  table.run(sleep());
 
-  table.run(append(lease(), TASK));
+  table.run(append(0, [note()]));
 
   expect(table.epochs).toEqual([
     { epoch: 'epoch001', firstSeq: 1 },
@@ -87,7 +102,7 @@ test('gives the log a new epoch with the first event written under it, and not b
 test('lets each call see what those before it have changed', () => {
   const table = givenQueuedTask();
 
-  const { outcomes } = table.commit([claim, append(lease(), TASK), cancel, append(lease(), TASK)]);
+  const { outcomes } = table.commit([claim, append(0, [note()]), cancel, append(1, [note()])]);
 
   expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, false]);
 });
@@ -96,21 +111,20 @@ test('moves the newest seq of a task with its own events only', () => {
   const table = givenRunningTask();
   givenRunningTask({ taskId: 'task_b' }, table);
 
-  table.run(append(lease(), TASK));
+  table.run(append(0, [note()]));
 
   expect(table.task(TASK)).toMatchObject({ firstSeq: 1, lastSeq: 5 });
   expect(table.task('task_b')).toMatchObject({ firstSeq: 3, lastSeq: 4 });
 });
 
 test('moves the newest seq of a root with the events of its tree', () => {
-  const table = givenRunningTask();
-  table.putChild(TASK, 'task_child');
-  table.run({ verb: 'claimTask', args: { taskId: 'task_child', version: '1' } });
+  const table = givenChild();
+  table.run(claimOf(CHILD));
 
-  const { events } = table.run(append({ taskId: 'task_child', fence: 1 }, 'task_child'));
+  const { events } = table.run(append(0, [note(CHILD)], lease({ taskId: CHILD })));
 
   expect(events).toMatchObject([{ seq: 5, rootId: TASK }]);
-  expect(table.task('task_child')).toMatchObject({ firstSeq: 3, lastSeq: 5 });
+  expect(table.task(CHILD)).toMatchObject({ firstSeq: 3, lastSeq: 5 });
   expect(table.task(TASK)).toMatchObject({ firstSeq: 1, lastSeq: 5 });
 });
 
@@ -123,21 +137,27 @@ test('shows the task of a result with the places of its new events', () => {
 test('says which call each resolution came from', () => {
   const table = givenQuestion();
 
-  const { resolutions } = table.commit([append(lease(), TASK), answer('june')]);
+  const { resolutions } = table.commit([append(0, [note()]), answer('june')]);
 
   expect(resolutions).toMatchObject([{ call: 1, taskId: TASK, key: 'dates' }]);
 });
 
-test('says when the earliest of the deadlines and timers that it has set is due', () => {
+test('says when the earliest of the deadlines and sleeps that it has set is due', () => {
   const table = givenRunningTask();
 
   const { dueAt } = table.commit([
     { verb: 'askQuestion', args: askArgs({ timeoutMs: 3 * MINUTE }) },
-    { verb: 'startTimer', args: { ...lease(), key: 'nap', ms: 2 * MINUTE } },
+    sleep({ ms: 2 * MINUTE }),
     { verb: 'askQuestion', args: askArgs({ questionId: 'qst_b', key: 'b', timeoutMs: 5 * MINUTE }) },
   ]);
 
   expect(dueAt).toBe(NOON + 2 * MINUTE);
+});
+
+test('says when a task that was put off is to begin', () => {
+  const { dueAt } = new Table().run({ verb: 'createTask', args: createArgs({ runAt: NOON + MINUTE }) });
+
+  expect(dueAt).toBe(NOON + MINUTE);
 });
 
 test('names no due time when it has closed everything', () => {
@@ -235,16 +255,16 @@ test('keeps the key of a request that was a repetition by itself', () => {
 test('throws at an event whose task is not loaded, for that is a bug', () => {
   const table = givenRunningTask();
 
-  const stray = () => table.run({ ...append(lease(), 'task_stray') });
+  const stray = () => table.run(append(0, [note('task_stray')]));
 
   expect(stray).toThrow('An event of task_stray, which is not loaded.');
 });
 
 test('throws at a child whose root is not loaded, for that is a bug', () => {
-  const table = givenRunningTask();
-  const child = table.putChild(TASK, 'task_child');
+  const table = givenChild();
+  const child = table.task(CHILD);
   const view = new View(table.log);
-  view.load({ tasks: [child] });
+  view.load({ tasks: [{ ...child, parentId: null, spawnKey: null }] });
 
   const decide = () => decideBatch(view, [{ verb: 'cancelTask', args: { taskId: child.id, reason: null } }], 'e', NOON);
 
@@ -257,8 +277,32 @@ test('stamps the events of a later batch later', () => {
 
   const { events } = table.run({
     verb: 'appendEvents',
-    args: { ...lease(), events: [newEvent(TASK, 'task.progress', { fraction: null, note: 'on' })] },
+    args: { ...lease(), after: 0, events: [newEvent(TASK, 'task.progress', { fraction: null, note: 'on' })] },
   });
 
   expect(events).toMatchObject([{ at: NOON + 5, seq: 3 }]);
+});
+
+test('knows what was said of a message in the same batch', () => {
+  const table = givenRunningTask();
+  table.commit([begin({ key: 'reply', messageId: 'msg_a' }), append(0, [delta('Lis')])]);
+
+  const { events } = table.commit([append(0, [delta('bon'), delta('?', 'msg_b', 'other'), delta(' in')]), cancel]);
+
+  expect(typesOf(events).slice(-2)).toEqual(['message.completed', 'task.cancelled']);
+  expect(JSON.parse(events.at(-2)?.data ?? '')).toMatchObject({ message: { id: 'msg_a', content: 'Lisbon in' } });
+});
+
+test('lets a later call find the rows that earlier ones have made', () => {
+  const table = givenQueuedTask();
+
+  const { outcomes } = table.commit([
+    claim,
+    sleep({ ms: 0 }),
+    { verb: 'fireTimer', args: { taskId: TASK, key: 'nap' } },
+    { verb: 'fireTimer', args: { taskId: TASK, key: 'nap' } },
+  ]);
+
+  expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, false]);
+  expect(table.row(TASK, 'nap')).toMatchObject({ status: 'done', ord: 1 });
 });

@@ -6,7 +6,7 @@ import { answer, givenWaitingTask, MONTH, QUESTION, TASK } from './given.ts';
 import { NOON } from './table.ts';
 
 const question: QuestionRecord = {
-  ...{ id: QUESTION, taskId: TASK, name: 'dates', items: MONTH, metadata: {} },
+  ...{ id: QUESTION, taskId: TASK, conversationId: null, name: 'dates', items: MONTH, metadata: {} },
   ...{ askedAt: NOON, expiresAt: NOON + 1, resolution: null },
 };
 
@@ -28,6 +28,15 @@ test('throws when the task of a question is not loaded, for that is a bug', () =
   const close = () => closeQuestion(view, question, { status: 'expired', at: NOON });
 
   expect(close).toThrow(`The task of ${QUESTION} is not loaded.`);
+});
+
+test('throws when no row waits for a pending question, for that is a bug', () => {
+  const view = new View({ owner: 'local', head: 0, prunedSeq: 0, epoch: null });
+  view.load({ tasks: [givenWaitingTask().task(TASK)], questions: [question] });
+
+  const close = () => closeQuestion(view, question, { status: 'expired', at: NOON });
+
+  expect(close).toThrow(`No row of ${TASK} waits for ${QUESTION}.`);
 });
 
 test('shows the resolution that came first', () => {

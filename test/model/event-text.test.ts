@@ -6,6 +6,7 @@ import { packEvents, unpackEvents } from '../../src/model/event-text.ts';
 const events: fc.Arbitrary<NewEvent[]> = fc.array(
   fc.record({
     taskId: fc.constantFrom('task_a', 'task_b'),
+    conversationId: fc.constant(null),
     type: fc.constantFrom('note.taken', 'task.progress'),
     step: fc.option(fc.string({ unit: 'binary' }).map((name) => JSON.stringify({ name, attempt: 1 }))),
     data: fc.json(),

@@ -8,7 +8,7 @@ const place = { seq: 102, at: NOON, rootId: TASK };
 
 test('writes an event of the task itself without a step', () => {
   expect(newEvent(TASK, 'task.started', { attempt: 1 })).toEqual({
-    ...{ taskId: TASK, type: 'task.started', step: null, data: '{"attempt":1}' },
+    ...{ taskId: TASK, conversationId: null, type: 'task.started', step: null, data: '{"attempt":1}' },
   });
 });
 
@@ -18,6 +18,12 @@ test('shows clients an event on one line', () => {
   expect(eventJson(event)).toBe(
     '{"seq":102,"type":"task.resumed","taskId":"task_a","conversationId":null,"at":"2026-01-01T12:00:00.000Z","data":{}}',
   );
+});
+
+test('shows of a child the task at the top of its tree', () => {
+  const event = { ...newEvent('task_child', 'task.resumed', {}), ...place };
+
+  expect(JSON.parse(eventJson(event))).toMatchObject({ taskId: 'task_child', rootId: TASK });
 });
 
 test('shows the step beside the data', () => {

@@ -1,9 +1,25 @@
 import { expect, test } from 'vitest';
 import type { VerbCall } from '../../src/model/batch.ts';
 import { heldTask, leaseLost } from '../../src/model/fence.ts';
-import { taskError } from '../../src/model/task-error.ts';
 import { View } from '../../src/model/view.ts';
-import { answer, askArgs, claim, givenRunningTask, givenWaitingTask, lease, TASK } from './given.ts';
+import {
+  answer,
+  append,
+  askArgs,
+  begin,
+  claim,
+  fail,
+  finish,
+  givenRunningTask,
+  givenWaitingTask,
+  lease,
+  note,
+  settle,
+  sleep,
+  spawn,
+  TASK,
+  wait,
+} from './given.ts';
 
 function viewOf(...tables: ReturnType<typeof givenRunningTask>[]): View {
   const view = new View({ owner: 'local', head: 0, prunedSeq: 0, epoch: null });
@@ -35,19 +51,22 @@ test('says which fence has lost which task', () => {
   });
 });
 
-const old = lease({ fence: 1 });
-const step = { name: 'charge', attempt: 1 };
 const writes: VerbCall[] = [
-  { verb: 'appendEvents', args: { ...old, events: [{ taskId: TASK, type: 'a.note', step: null, data: '{}' }] } },
-  { verb: 'startStep', args: { ...old, step, messageId: null, tool: null } },
-  { verb: 'settleStep', args: { ...old, step, ms: 1, outcome: { status: 'completed' }, message: null, tool: null } },
-  { verb: 'askQuestion', args: askArgs({ ...old, questionId: 'qst_b' }) },
-  { verb: 'withdrawQuestion', args: { ...old, key: 'dates' } },
-  { verb: 'startTimer', args: { ...old, key: 'nap', ms: 1 } },
-  { verb: 'waitTask', args: { ...old, keys: ['dates'] } },
-  { verb: 'wakeTask', args: old },
-  { verb: 'finishTask', args: { ...old, output: null } },
-  { verb: 'failTask', args: { ...old, error: taskError('agent_error', 'late'), when: 'now' } },
+  append(0, [note()]),
+  begin(),
+  settle(),
+  { verb: 'askQuestion', args: askArgs({ questionId: 'qst_b' }) },
+  { verb: 'withdrawQuestion', args: { ...lease(), key: 'dates', askedAt: 0 } },
+  sleep(),
+  { verb: 'takeInbox', args: { ...lease(), key: 'inbox', askedAt: 0 } },
+  spawn(),
+  wait('dates'),
+  { verb: 'wakeTask', args: lease() },
+  finish,
+  fail(),
+  fail({ when: 'deadline' }),
+  { verb: 'requeueTask', args: { ...lease(), cause: 'worker_lost' } },
+  { verb: 'releaseTask', args: lease() },
 ];
 
 test.each(writes.map((call) => [call.verb, call] as const))(

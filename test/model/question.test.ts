@@ -150,7 +150,7 @@ test.each([
 });
 
 const pending: QuestionRecord = {
-  ...{ id: QUESTION, taskId: TASK, name: 'dates', items: MONTH, metadata: { panel: 1 } },
+  ...{ id: QUESTION, taskId: TASK, conversationId: null, name: 'dates', items: MONTH, metadata: { panel: 1 } },
   ...{ askedAt: NOON, expiresAt: NOON + 1000, resolution: null },
 };
 

@@ -7,7 +7,13 @@ test('queues a waiting task and tells it', () => {
   const { task, events } = resumed(givenWaitingTask().task(TASK), NOON);
 
   expect(task.status).toBe('queued');
-  expect(events).toEqual([{ taskId: TASK, type: 'task.resumed', step: null, data: '{}' }]);
+  expect(events).toEqual([{ taskId: TASK, conversationId: null, type: 'task.resumed', step: null, data: '{}' }]);
+});
+
+test('clears a task that came to a wait of the crashes before', () => {
+  const { task } = resumed({ ...givenWaitingTask().task(TASK), crashes: 2 }, NOON);
+
+  expect(task.crashes).toBe(0);
 });
 
 test('leaves a running task as it is, without a word', () => {

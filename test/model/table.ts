@@ -1,10 +1,13 @@
 import { type Batch, decideBatch, needsOf, type ResultOf, type VerbCall } from '../../src/model/batch.ts';
+import type { ConversationRecord } from '../../src/model/conversation.ts';
 import type { EpochRow } from '../../src/model/epoch.ts';
-import { type Event, newEvent } from '../../src/model/event.ts';
+import type { Event, Message } from '../../src/model/event.ts';
+import type { JournalRow } from '../../src/model/journal.ts';
 import type { QuestionRecord } from '../../src/model/question.ts';
 import { isTerminal, type TaskRecord } from '../../src/model/task.ts';
 import type { Outcome } from '../../src/model/verb.ts';
-import { type KeyRecord, type LogRecord, type TimerRecord, View } from '../../src/model/view.ts';
+import { type KeyRecord, type LogRecord, rowId, View } from '../../src/model/view.ts';
+import { Loader } from './loader.ts';
 
 /** 2026-01-01 at noon, UTC. */
 export const NOON = Date.UTC(2026, 0, 1, 12);
@@ -14,7 +17,10 @@ export type Loading = 'needed' | 'everything';
 
 export type Ran<Result> = Omit<Batch, 'outcomes'> & { outcome: Outcome<Result> };
 
-export type Records = Pick<Table, 'log' | 'epochs' | 'events' | 'tasks' | 'questions' | 'timers' | 'keys'>;
+export type Records = Pick<
+  Table,
+  'log' | 'epochs' | 'events' | 'tasks' | 'questions' | 'conversations' | 'messages' | 'rows' | 'keys'
+>;
 
 /** All records of one owner, in memory: what a store is to the model. Its clock stands still until it is moved. */
 export class Table {
@@ -24,8 +30,10 @@ export class Table {
   readonly epochs: EpochRow[] = [];
   readonly tasks = new Map<string, TaskRecord>();
   readonly questions = new Map<string, QuestionRecord>();
-  /** Open ones. */
-  readonly timers = new Map<string, TimerRecord>();
+  readonly conversations = new Map<string, ConversationRecord>();
+  readonly messages = new Map<string, Message>();
+  /** Of all journals, by `rowId`. */
+  readonly rows = new Map<string, JournalRow>();
   readonly keys = new Map<string, KeyRecord>();
   /** Every event there ever was. */
   readonly told: Event[] = [];
@@ -33,7 +41,9 @@ export class Table {
   events: Event[] = [];
 
   commit(calls: readonly VerbCall[], loading: Loading = 'needed'): Batch {
-    const view = loading === 'needed' ? this.#viewOf(needsOf(calls)) : this.#wholeView();
+    const view = new View(this.log);
+    const loader = new Loader(this);
+    view.load(loading === 'needed' ? loader.needed(needsOf(calls)) : loader.everything());
     const batch = decideBatch(view, calls, this.epoch, this.now);
     this.#write(view, batch);
     return batch;
@@ -45,27 +55,6 @@ export class Table {
     return { ...batch, outcome };
   }
 
-  /** A child of an unfinished task, with its first event, as if its parent had spawned it. */
-  putChild(parentId: string, id: string): TaskRecord {
-    const parent = this.task(parentId);
-    const root = this.task(parent.rootId);
-    const seq = this.log.head + 1;
-    const data = { agent: 'child', input: null, parentId, retryOf: null };
-    const event = { ...newEvent(id, 'task.created', data), seq, at: this.now, rootId: root.id };
-    const child: TaskRecord = {
-      ...parent,
-      ...{ id, parentId, status: 'queued', attempt: 0, fence: 0, ranMs: 0, version: null, pendingQuestionCount: 0 },
-      ...{ concurrencyKey: null, deadlineAt: null, runningSince: null, startedAt: null, progress: null },
-      ...{ createdAt: this.now, firstSeq: seq, lastSeq: seq },
-    };
-    this.tasks.set(id, child);
-    this.tasks.set(root.id, { ...root, lastSeq: seq });
-    this.log = { ...this.log, head: seq };
-    this.told.push(event);
-    this.events.push(event);
-    return child;
-  }
-
   task(id: string): TaskRecord {
     return existing(this.tasks.get(id));
   }
@@ -74,8 +63,17 @@ export class Table {
     return existing(this.questions.get(id));
   }
 
-  openTimers(taskId: string): TimerRecord[] {
-    return [...this.timers.values()].filter((timer) => timer.taskId === taskId);
+  row(taskId: string, key: string): JournalRow {
+    return existing(this.rows.get(rowId({ taskId, key })));
+  }
+
+  /** The whole journal of a task, in the order of its rows' creation. */
+  journal(taskId: string): JournalRow[] {
+    return [...this.rows.values()].filter((row) => row.taskId === taskId);
+  }
+
+  pendingRows(taskId: string): JournalRow[] {
+    return this.journal(taskId).filter(({ status }) => status === 'pending');
   }
 
   pendingQuestions(taskId: string): QuestionRecord[] {
@@ -88,91 +86,35 @@ export class Table {
 
   /** Everything that is stored, as it is now. */
   records(): Records {
-    const { log, tasks, questions, timers, keys } = this;
+    const { log, tasks, questions, conversations, messages, rows, keys } = this;
     return {
       ...{ log, epochs: [...this.epochs], events: [...this.events] },
-      ...{ tasks: new Map(tasks), questions: new Map(questions), timers: new Map(timers), keys: new Map(keys) },
+      ...{ conversations: new Map(conversations), messages: new Map(messages) },
+      ...{ tasks: new Map(tasks), questions: new Map(questions), rows: new Map(rows), keys: new Map(keys) },
     };
-  }
-
-  #wholeView(): View {
-    const view = new View(this.log);
-    view.load({
-      tasks: this.tasks.values(),
-      questions: this.questions.values(),
-      timers: this.timers.values(),
-      keys: this.keys.values(),
-    });
-    return view;
-  }
-
-  #viewOf(needs: ReturnType<typeof needsOf>): View {
-    const tasks = new Map<string, TaskRecord>();
-    const questions = new Map<string, QuestionRecord>();
-    const timers = new Map<string, TimerRecord>();
-
-    const loadTask = (id: string) => {
-      const task = this.tasks.get(id);
-      if (task === undefined || tasks.has(id)) return;
-      tasks.set(id, task);
-      loadTask(task.rootId);
-    };
-    const loadTree = (id: string) => {
-      loadTask(id);
-      for (const question of this.pendingQuestions(id)) questions.set(question.id, question);
-      for (const timer of this.openTimers(id)) timers.set(timerId(timer), timer);
-      for (const child of this.unfinishedChildren(id)) loadTree(child.id);
-    };
-
-    for (const id of needs.tasks) loadTask(id);
-    for (const id of needs.trees) loadTree(id);
-    for (const id of needs.questions) {
-      const question = this.questions.get(id);
-      if (question === undefined) continue;
-      questions.set(id, question);
-      loadTask(question.taskId);
-    }
-    for (const id of needs.lanes) {
-      const lane = this.tasks.get(id)?.concurrencyKey ?? null;
-      for (const task of this.tasks.values()) {
-        if (lane !== null && task.concurrencyKey === lane && task.status === 'running') loadTask(task.id);
-      }
-    }
-    for (const key of needs.timers) {
-      const timer = this.timers.get(timerId(key));
-      loadTask(key.taskId);
-      if (timer !== undefined) timers.set(timerId(timer), timer);
-    }
-    const view = new View(this.log);
-    view.load({
-      tasks: [...tasks.values()].reverse(),
-      questions: [...questions.values()].reverse(),
-      timers: [...timers.values()].reverse(),
-      keys: needs.keys.flatMap((key) => this.keys.get(key) ?? []),
-    });
-    return view;
   }
 
   #write(view: View, { events, firstSeq }: Batch): void {
     for (const id of view.dirtyTasks) this.tasks.set(id, Object.freeze(existing(view.task(id))));
     for (const id of view.dirtyQuestions) this.questions.set(id, Object.freeze(existing(view.question(id))));
-    for (const timer of view.dirtyTimerRecords()) {
-      if (timer.open) this.timers.set(timerId(timer), timer);
-      else this.timers.delete(timerId(timer));
+    for (const id of view.dirtyConversations) {
+      this.conversations.set(id, Object.freeze(existing(view.conversationRow(id))));
     }
+    for (const message of view.dirtyMessages.values()) this.messages.set(message.id, Object.freeze(message));
+    for (const row of view.droppedRows.keys()) this.rows.delete(row);
+    for (const [id, row] of view.dirtyRows) this.rows.set(id, Object.freeze(row));
     for (const key of view.newKeys) this.keys.set(key.key, key);
     if (view.log.epoch !== this.log.epoch) this.epochs.push({ epoch: existing(view.log.epoch), firstSeq });
     this.log = view.log;
     this.told.push(...events);
     this.events.push(...events);
-    for (const { rootId, upTo } of view.pruned) {
-      this.events = this.events.filter((event) => event.rootId !== rootId || event.seq > upTo);
-    }
+    for (const { rootId, upTo } of view.pruned) this.#prune(rootId, upTo);
   }
-}
 
-function timerId({ taskId, key }: { taskId: string; key: string }): string {
-  return `${taskId} ${key}`;
+  #prune(rootId: string, upTo: number): void {
+    this.events = this.events.filter((event) => event.rootId !== rootId || event.seq > upTo);
+    for (const [id, { taskId }] of this.rows) if (this.task(taskId).rootId === rootId) this.rows.delete(id);
+  }
 }
 
 function existing<T>(record: T | null | undefined): T {

@@ -16,6 +16,7 @@ const ARROWS: [TaskStatus, TaskStatus][] = [
   ['queued', 'running'],
   ['queued', 'failed'],
   ['queued', 'cancelled'],
+  ['running', 'queued'],
   ['running', 'waiting'],
   ['running', 'completed'],
   ['running', 'failed'],
@@ -89,6 +90,7 @@ test('[T3] shows clients a running task', () => {
     ...{ id: TASK, agent: 'trip-planner', status: 'running', conversationId: null, parentId: null, rootId: TASK },
     ...{ retryOf: null, input: { city: 'Lisbon' }, output: null, error: null, progress: null, attempt: 1 },
     ...{ pendingQuestionCount: 0, metadata: { from: 'web' }, priority: 0, concurrencyKey: null },
+    ...{ timeoutMs: givenRunningTask().task(TASK).timeoutMs, maxAttempts: 1, runAt: null },
     ...{ createdAt: '2026-01-01T12:00:00.000Z', startedAt: '2026-01-01T12:00:00.000Z', finishedAt: null },
     cursor: { before: 'epoch001.0', last: 'epoch001.2' },
   });
@@ -101,4 +103,17 @@ test('shows clients when a task ended, and that it never began', () => {
   const task = toTask(table.task(TASK), String);
 
   expect(task).toMatchObject({ startedAt: null, finishedAt: '2026-01-01T12:00:00.000Z' });
+});
+
+test('lets nothing be put off that goes on or ends', () => {
+  const queued = { ...givenQueuedTask().task(TASK), runAt: NOON + MINUTE };
+
+  expect(moveTask(queued, 'running', NOON).runAt).toBeNull();
+  expect(moveTask(queued, 'cancelled', NOON).runAt).toBeNull();
+});
+
+test('shows clients which task it was retried from', () => {
+  const task = toTask({ ...givenQueuedTask().task(TASK), retryOf: 'task_first' }, String);
+
+  expect(task.retryOf).toBe('task_first');
 });

@@ -3,6 +3,8 @@ import type { VerbCall } from '../../src/model/batch.ts';
 import type { Event } from '../../src/model/event.ts';
 import { type QuestionRecord, toQuestion } from '../../src/model/question.ts';
 import type { TaskRecord, TaskStatus } from '../../src/model/task.ts';
+import { ConversationWitness } from './conversation-witness.ts';
+import { JournalWitness } from './journal-witness.ts';
 import type { Ran, Records, Table } from './table.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -12,6 +14,8 @@ const STATUS_AFTER: Record<string, TaskStatus> = {
   'task.started': 'running',
   'task.waiting': 'waiting',
   'task.resumed': 'queued',
+  'task.retrying': 'queued',
+  'task.recovered': 'queued',
   'task.completed': 'completed',
   'task.failed': 'failed',
   'task.cancelled': 'cancelled',
@@ -26,7 +30,11 @@ export class Witness {
   readonly #table: Table;
   readonly #status = new Map<string, TaskStatus>();
   readonly #ran = new Map<string, number>();
-  readonly #waitsFor = new Map<string, string[]>();
+  /** How long each had run before its present run. */
+  readonly #ranBefore = new Map<string, number>();
+  readonly #waitsFor = new Map<string, { ord: number; keys: string[] }>();
+  readonly #journals: JournalWitness;
+  readonly #conversations: ConversationWitness;
   readonly #first = new Map<string, { fingerprint: string; result: string; at: number }>();
   #clock: number;
   #broken: string[] = [];
@@ -34,6 +42,9 @@ export class Witness {
   constructor(table: Table) {
     this.#table = table;
     this.#clock = table.now;
+    const must = (rule: string, holds: boolean) => this.#must(rule, holds);
+    this.#journals = new JournalWitness(table, must);
+    this.#conversations = new ConversationWitness(table, must);
   }
 
   /** To be called before each call: time has passed for those that run. */
@@ -57,6 +68,8 @@ export class Witness {
     this.#watchFence(call, ran, before);
     this.#watchAnswer(call, ran, before);
     this.#watchKey(call, ran);
+    this.#journals.see(call, ran, before);
+    this.#conversations.see(call, ran);
     return this.#broken;
   }
 
@@ -65,13 +78,29 @@ export class Witness {
   }
 
   #note(call: VerbCall, { outcome, events }: Ran<unknown>): void {
+    if (outcome.ok && call.verb === 'requeueTask') this.#noteRequeue(call.args);
     for (const { taskId, type } of events) {
       const status = STATUS_AFTER[type];
+      if (taskId === null) continue;
       if (status !== undefined) this.#status.set(taskId, status);
+      if (type === 'task.retrying') this.#ran.set(taskId, 0);
     }
     if (!outcome.ok) return;
-    if (call.verb === 'claimTask') this.#status.set(call.args.taskId, 'running');
-    if (call.verb === 'waitTask' && outcome.result === 'waiting') this.#waitsFor.set(call.args.taskId, call.args.keys);
+    if (call.verb === 'claimTask') {
+      const { taskId } = call.args;
+      this.#status.set(taskId, 'running');
+      this.#ranBefore.set(taskId, this.#ran.get(taskId) ?? 0);
+    }
+    if (call.verb === 'waitTask' && outcome.result === 'waiting') {
+      const { taskId, ord, keys } = call.args;
+      this.#waitsFor.set(taskId, { ord, keys });
+    }
+  }
+
+  /** What ran when the process died counts for nothing; a drain has no event. */
+  #noteRequeue({ taskId, cause }: { taskId: string; cause: string }): void {
+    this.#status.set(taskId, 'queued');
+    if (cause === 'crashed') this.#ran.set(taskId, this.#ranBefore.get(taskId) ?? 0);
   }
 
   #watchLog(): void {
@@ -79,15 +108,15 @@ export class Witness {
     const marks = [...tasks.values()].map(({ prunedSeq }) => prunedSeq);
     this.#must('seqs are 1, 2, 3 …', told.every(({ seq }, at) => seq === at + 1) && log.head === told.length);
     this.#must('the mark of the log is the highest of its tasks', log.prunedSeq === Math.max(0, ...marks));
-    const kept = told.filter(({ rootId, seq }) => seq > this.#table.task(rootId).prunedSeq);
+    const kept = told.filter(({ rootId, seq }) => rootId === null || seq > this.#table.task(rootId).prunedSeq);
     this.#must('what is above the marks is kept', isDeepStrictEqual(events, kept));
   }
 
   #watchLanes(): void {
     const lanes = [...this.#table.tasks.values()]
-      .filter(({ status, concurrencyKey }) => status === 'running' && concurrencyKey !== null)
+      .filter(({ held, concurrencyKey }) => held && concurrencyKey !== null)
       .map(({ concurrencyKey }) => concurrencyKey);
-    this.#must('one task runs in a lane', new Set(lanes).size === lanes.length);
+    this.#must('one task is held in a lane', new Set(lanes).size === lanes.length);
   }
 
   #watchTask(task: TaskRecord): void {
@@ -95,7 +124,6 @@ export class Witness {
     const own = told.filter(({ taskId }) => taskId === task.id);
     const tree = task.parentId === null ? told.filter(({ rootId }) => rootId === task.id) : own;
     const pending = this.#table.pendingQuestions(task.id);
-    const timers = this.#table.openTimers(task.id);
     const since = task.runningSince ?? now;
 
     this.#must('the status is what the events say', task.status === (this.#status.get(task.id) ?? 'queued'));
@@ -107,10 +135,19 @@ export class Witness {
     const deadlineAt = running ? since + Math.max(0, task.timeoutMs - task.ranMs) : null;
     this.#must('a deadline is the time left, while it runs', task.deadlineAt === deadlineAt);
     this.#must('it runs since it was claimed', running === (task.runningSince !== null));
+    const starts = own.filter(({ type }) => type === 'task.started').length;
+    this.#must('each attempt is told when it begins', task.attempt === starts);
+    this.#must('what runs is held', task.held || !running);
+    this.#must('what waits is not held', !task.held || task.status !== 'waiting');
+    this.#must('a worker holds only what it was given', !task.held || task.fence > 0);
+    this.#must('only what is queued is put off', task.runAt === null || task.status === 'queued');
+    this.#must('only a failed task is taken back by a retry', task.cut === null || task.status === 'failed');
+    const failures = own.filter(({ type }) => type === 'task.retrying').length;
+    this.#must('failures are told', task.failures === failures && failures < Math.max(1, task.maxAttempts));
     if (task.status === 'waiting') {
-      const open = [...pending.map(({ name }) => name), ...timers.map(({ key }) => key)];
-      const keys = this.#waitsFor.get(task.id) ?? [];
-      this.#must('no wake-up is lost', keys.length > 0 && keys.every((key) => open.includes(key)));
+      const open = this.#table.pendingRows(task.id).map(({ key }) => key);
+      const { ord, keys } = this.#waitsFor.get(task.id) ?? { ord: -1, keys: [] };
+      this.#must('no wake-up is lost', keys.length > 0 && keys.every((key) => open.includes(key)) && task.ord === ord);
     }
     if (TERMINAL.has(task.status)) this.#watchEnded(task, own, tree);
     else this.#must('nothing of the unfinished is pruned', task.prunedSeq === 0 && task.finishedAt === null);
@@ -118,11 +155,7 @@ export class Witness {
 
   #watchEnded(task: TaskRecord, own: Event[], tree: Event[]): void {
     const ends = own.filter(({ type }) => TERMINAL.has(STATUS_AFTER[type] ?? ''));
-    const open = [
-      ...this.#table.pendingQuestions(task.id),
-      ...this.#table.openTimers(task.id),
-      ...this.#table.unfinishedChildren(task.id),
-    ];
+    const open = [...this.#table.pendingQuestions(task.id), ...this.#table.unfinishedChildren(task.id)];
     this.#must('a task ends once', ends.length === 1 && task.finishedAt === ends[0]?.at);
     this.#must('nothing follows the end', own.at(-1) === ends[0]);
     this.#must('the end of a root is the last of its tree', task.parentId !== null || tree.at(-1) === ends[0]);
@@ -187,7 +220,8 @@ export class Witness {
     }
     if (!('fence' in call.args)) return;
     const task = before.tasks.get(call.args.taskId);
-    if (task?.fence === call.args.fence && !TERMINAL.has(task.status)) return;
+    const allowed = call.verb === 'releaseTask' ? task?.held : task !== undefined && !TERMINAL.has(task.status);
+    if (task?.fence === call.args.fence && allowed) return;
     this.#must('an old fence changes nothing', !outcome.ok && outcome.code === 'lease_lost');
   }
 

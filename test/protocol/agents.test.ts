@@ -33,10 +33,11 @@ async function agentNamed(name: string): Promise<Agent | undefined> {
   return (await listed()).find((agent) => agent.name === name);
 }
 
-test('§3 GET /v1/agents lists every agent of the module and the built-in one, each once', async () => {
+test('§3 GET /v1/agents lists every agent of the module and the built-in ones, each once', async () => {
   const names = (await listed()).map(({ name }) => name);
 
-  expect(names.toSorted()).toEqual([...Object.values(modules).map(({ name }) => name), 'trip-planner'].sort());
+  const builtIn = ['assistant', 'chat', 'trip-planner'];
+  expect(names.toSorted()).toEqual([...Object.values(modules).map(({ name }) => name), ...builtIn].sort());
 });
 
 test('§3 an agent has a name, a description, a version and an input schema, and nothing else', async () => {

@@ -1,30 +1,39 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Conversation } from '../../src/model/conversation.ts';
 import { parseStartPoint } from '../../src/model/cursor.ts';
+import type { Message } from '../../src/model/event.ts';
 import type { Question } from '../../src/model/question.ts';
 import type { Task } from '../../src/model/task.ts';
-import { type Api, createApi, expectProblem, type Page, seqOf, TASK_AGENTS } from '../support/api.ts';
+import { type Answer, type Api, createApi, expectProblem, type Page, seqOf, TASK_AGENTS } from '../support/api.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { isSignal, isType, type LogEvent } from '../support/sse-reader.ts';
 
 const UNKNOWN_TASK = `task_${'0'.repeat(26)}`;
 const UNKNOWN_QUESTION = `qst_${'0'.repeat(26)}`;
+const UNKNOWN_CONVERSATION = `conv_${'0'.repeat(26)}`;
 const SPEC = { items: [{ id: 'a', prompt: 'Well?' }] };
 const MAX_BODY_BYTES = 256 * 1024;
+const MAX_CONTENT_BYTES = 1024 * 1024;
+const MAX_MESSAGE_BODY_BYTES = 4 * 1024 * 1024;
 
 let server: ServerProcess;
 let api: Api;
 let finished: Task;
+let cancelled: Task;
 let waiting: Task;
 let question: Question;
+let conversation: Conversation;
 
 beforeAll(async () => {
   server = await startServerProcess({ agents: TASK_AGENTS });
   api = createApi(server.url);
   finished = await api.run('echo', 'done');
+  cancelled = (await api.cancel((await api.run('asker', SPEC)).id)).body;
   waiting = await api.run('asker', SPEC);
   question = await api.pendingQuestion(waiting.id);
+  conversation = await openConversation();
 });
 
 afterAll(async () => {
@@ -32,19 +41,44 @@ afterAll(async () => {
   expect(server.stderr()).toBe('');
 });
 
+async function openConversation(): Promise<Conversation> {
+  return (await api.post<Conversation>('/v1/conversations', {})).body;
+}
+
 /** Every POST there is, each with a body that it would take. */
 function posts(): [string, object][] {
   return [
     ['/v1/tasks', { agent: 'echo' }],
     [`/v1/tasks/${waiting.id}/cancel`, {}],
+    [`/v1/tasks/${cancelled.id}/retry`, {}],
     [`/v1/questions/${question.id}/answers`, { answer: 'x' }],
     [`/v1/questions/${question.id}/decline`, {}],
+    ['/v1/conversations', {}],
+    [`/v1/conversations/${conversation.id}/messages`, { content: 'x', agent: 'echo' }],
   ];
 }
 
-/** Every GET of §3, §4 and §6. */
+function patch<Body>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer<Body>> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return api.send(path, { method: 'PATCH', body: text, headers: { 'Content-Type': 'application/json', ...headers } });
+}
+
+/** Everything that takes a body, likewise. */
+function writes(): [string, object, Send][] {
+  return [
+    ...posts().map(([path, body]): [string, object, Send] => [path, body, api.post]),
+    [`/v1/conversations/${conversation.id}`, { title: 'x' }, patch],
+  ];
+}
+
+type Send = <Body>(path: string, body: unknown, headers?: Record<string, string>) => Promise<Answer<Body>>;
+
+/** Every GET of §3, §4, §6 and §7. */
 function gets(): string[] {
-  return ['/v1/agents', '/v1/tasks', `/v1/tasks/${waiting.id}`, '/v1/questions', `/v1/questions/${question.id}`];
+  return [
+    ...['/v1/agents', '/v1/tasks', `/v1/tasks/${waiting.id}`, '/v1/questions', `/v1/questions/${question.id}`],
+    ...['/v1/conversations', `/v1/conversations/${conversation.id}`, `/v1/conversations/${conversation.id}/messages`],
+  ];
 }
 
 /** A body for `POST /v1/tasks` of exactly so many bytes. */
@@ -92,10 +126,10 @@ describe('§2 media type', () => {
   );
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'application/json-seq', 'json'])(
-    'a body of %s is 415 at every POST, as cross-site forms would send it',
+    'a body of %s is 415 wherever one is taken, as cross-site forms would send it',
     async (type) => {
-      for (const [path, body] of posts()) {
-        const refused = await api.post(path, body, { 'Content-Type': type });
+      for (const [path, body, send] of writes()) {
+        const refused = await send(path, body, { 'Content-Type': type });
 
         expectProblem(refused, 415, 'unsupported_media_type');
       }
@@ -120,7 +154,8 @@ describe('§2 what is unknown', () => {
   test('an unknown query parameter is 400 at every route, and is named', async () => {
     const answers = [
       ...(await Promise.all(gets().map((path) => api.get(`${path}?agnet=echo`)))),
-      ...(await Promise.all(posts().map(([path, body]) => api.post(`${path}?agnet=echo`, body)))),
+      ...(await Promise.all(writes().map(([path, body, send]) => send(`${path}?agnet=echo`, body)))),
+      await api.send(`/v1/conversations/${conversation.id}?agnet=echo`, { method: 'DELETE' }),
     ];
 
     for (const refused of answers) {
@@ -128,15 +163,15 @@ describe('§2 what is unknown', () => {
     }
   });
 
-  test('an unknown field is 400 at every POST, and is named', async () => {
-    for (const [path, body] of posts()) {
-      const refused = await api.post(path, { ...body, resaon: 'typo' });
+  test('an unknown field is 400 wherever a body is taken, and is named', async () => {
+    for (const [path, body, send] of writes()) {
+      const refused = await send(path, { ...body, resaon: 'typo' });
 
       expect(expectProblem(refused, 400, 'invalid_request').errors).toMatchObject([{ path: '/resaon' }]);
     }
   });
 
-  test.each(['conversationId', 'maxAttempts', 'runAt', 'ticket', 'parentId', 'retryOf'])(
+  test.each(['ticket', 'parentId', 'retryOf'])(
     'the field %s, which this version does not have, is 400',
     async (field) => {
       const refused = await api.post('/v1/tasks', { agent: 'echo', [field]: null });
@@ -145,14 +180,49 @@ describe('§2 what is unknown', () => {
     },
   );
 
-  test('the parameter conversationId, which this version does not have, is 400', async () => {
-    for (const list of ['/v1/tasks', '/v1/questions']) {
-      expectProblem(await api.get(`${list}?conversationId=conv_1`), 400, 'invalid_request');
+  test('§4 a conversation that nobody knows is 404 for a new task, also before an input that is wrong', async () => {
+    const { id } = await openConversation();
+    await api.send(`/v1/conversations/${id}`, { method: 'DELETE' });
+
+    for (const conversationId of [UNKNOWN_CONVERSATION, id, waiting.id, 'x', '']) {
+      expectProblem(await api.post('/v1/tasks', { agent: 'echo', conversationId }), 404, 'not_found');
     }
   });
 
+  test('the lists of a conversation that nobody knows are empty', async () => {
+    for (const list of ['/v1/tasks', '/v1/questions']) {
+      const { status, body } = await api.get(`${list}?conversationId=${UNKNOWN_CONVERSATION}`);
+
+      expect({ status, body }).toEqual({ status: 200, body: { items: [], nextPage: null } });
+    }
+  });
+
+  test('§7 what a message or a conversation may not be is 400, and is named', async () => {
+    const messages = `/v1/conversations/${conversation.id}/messages`;
+    const refused: [string, Answer<unknown>][] = [
+      ...(await Promise.all(
+        [{}, { content: '' }, { content: 7 }, { content: null }, { content: 'a\0b' }, { content: '\ud800' }].map(
+          async (body): Promise<[string, Answer<unknown>]> => ['/content', await api.post(messages, body)],
+        ),
+      )),
+      ['/whenBusy', await api.post(messages, { content: 'x', whenBusy: 'wait' })],
+      ['/agent', await api.post(messages, { content: 'x', agent: 'No Name' })],
+      ['/metadata', await api.post(messages, { content: 'x', metadata: { big: 'x'.repeat(16 * 1024) } })],
+      ['/title', await api.post('/v1/conversations', { title: 'x'.repeat(256) })],
+      ['/metadata', await api.post('/v1/conversations', { metadata: [] })],
+      ['/title', await patch(`/v1/conversations/${conversation.id}`, { title: 7 })],
+    ];
+
+    for (const [path, answer] of refused) {
+      expect(expectProblem(answer, 400, 'invalid_request').errors).toMatchObject([{ path }]);
+    }
+    expect((await api.get<Page<Message>>(messages)).body.items).toEqual([]);
+  });
+
   test('a parameter that is given twice is 400', async () => {
-    for (const path of ['/v1/tasks?limit=1&limit=1', '/v1/questions?taskId=a&taskId=a', '/v1/tasks?page=a&page=b']) {
+    const twice = ['/v1/tasks?limit=1&limit=1', '/v1/questions?taskId=a&taskId=a', '/v1/tasks?page=a&page=b'];
+    const ofConversations = ['?limit=1&limit=1', `/${conversation.id}/messages?order=asc&order=asc`];
+    for (const path of [...twice, ...ofConversations.map((rest) => `/v1/conversations${rest}`)]) {
       expectProblem(await api.get(path), 400, 'invalid_request');
     }
   });
@@ -186,6 +256,31 @@ describe('§2 sizes', () => {
     expect(await upload('', { 'Content-Type': 'application/json', 'Content-Length': '1000000000' })).toBe(413);
   });
 
+  test('§7 a message of 1 MiB is taken, a byte more is 400, and a body of more than 4 MiB is 413', async () => {
+    const { id } = await openConversation();
+    const messageOf = (bytes: number) => ({ content: 'x'.repeat(bytes), agent: 'holder' });
+    const head = JSON.stringify({ content: 'x', agent: 'holder', metadata: {} }).length;
+    const bodyOfMessage = (bytes: number) =>
+      `${' '.repeat(bytes - head)}{"content":"x","agent":"holder","metadata":{}}`;
+
+    const good = [
+      await api.post(`/v1/conversations/${id}/messages`, messageOf(MAX_CONTENT_BYTES)),
+      await api.post(`/v1/conversations/${id}/messages`, bodyOfMessage(MAX_MESSAGE_BODY_BYTES)),
+    ];
+    const longer = await api.post(`/v1/conversations/${id}/messages`, messageOf(MAX_CONTENT_BYTES + 1));
+    const larger = await api.post(`/v1/conversations/${id}/messages`, bodyOfMessage(MAX_MESSAGE_BODY_BYTES + 1));
+    const title = await api.post('/v1/conversations', bodyOfMessage(MAX_BODY_BYTES + 1));
+    const { body } = await api.get<Page<Message>>(`/v1/conversations/${id}/messages`);
+    await api.send(`/v1/conversations/${id}`, { method: 'DELETE' });
+
+    expect(good.map(({ status }) => status)).toEqual([202, 202]);
+    expectProblem(longer, 400, 'invalid_request');
+    expectProblem(larger, 413, 'payload_too_large');
+    expectProblem(title, 413, 'payload_too_large');
+    const written = body.items.filter(({ role }) => role === 'user');
+    expect(written.map(({ content }) => content.length)).toEqual([MAX_CONTENT_BYTES, 1]);
+  });
+
   test('a body that nests 32 deep is taken, and 33 is 400', async () => {
     const good = await api.post('/v1/tasks', nested(32));
     const refused = [await api.post('/v1/tasks', nested(33)), await api.post('/v1/tasks', nested(100_000))];
@@ -199,11 +294,15 @@ describe('§2 order of checks', () => {
   test('404 comes before 415', async () => {
     for (const path of [
       `/v1/tasks/${UNKNOWN_TASK}/cancel`,
+      `/v1/tasks/${UNKNOWN_TASK}/retry`,
       `/v1/questions/${UNKNOWN_QUESTION}/answers`,
+      `/v1/conversations/${UNKNOWN_CONVERSATION}/messages`,
       '/v1/nothing',
     ]) {
       expectProblem(await api.post(path, 'x', { 'Content-Type': 'text/plain' }), 404, 'not_found');
     }
+    const unknown = `/v1/conversations/${UNKNOWN_CONVERSATION}`;
+    expectProblem(await patch(unknown, 'x', { 'Content-Type': 'text/plain' }), 404, 'not_found');
   });
 
   test('404 comes before 400', async () => {
@@ -211,23 +310,37 @@ describe('§2 order of checks', () => {
     expectProblem(await api.post(`/v1/tasks/${UNKNOWN_TASK}/cancel?x=1`, { typo: 1 }), 404, 'not_found');
     expectProblem(await api.get(`/v1/tasks/${UNKNOWN_TASK}?wait=x`), 404, 'not_found');
     expectProblem(await api.get(`/v1/questions/${UNKNOWN_QUESTION}?x=1`), 404, 'not_found');
+    const unknown = `/v1/conversations/${UNKNOWN_CONVERSATION}`;
+    expectProblem(await api.get(`${unknown}?x=1`), 404, 'not_found');
+    expectProblem(await api.get(`${unknown}/messages?limit=0`), 404, 'not_found');
+    expectProblem(await api.post(`${unknown}/messages?x=1`, { typo: 1 }), 404, 'not_found');
+    expectProblem(await patch(unknown, { typo: 1 }), 404, 'not_found');
+    expectProblem(await api.send(`${unknown}?x=1`, { method: 'DELETE' }), 404, 'not_found');
   });
 
   test('415 comes before 400', async () => {
-    for (const [path] of posts()) {
-      const refused = await api.post(`${path}?x=1`, '{', { 'Content-Type': 'text/plain', 'Idempotency-Key': 'a b' });
+    for (const [path, , send] of writes()) {
+      const refused = await send(`${path}?x=1`, '{', { 'Content-Type': 'text/plain', 'Idempotency-Key': 'a b' });
 
       expectProblem(refused, 415, 'unsupported_media_type');
     }
   });
 
   test('400 comes before 409', async () => {
-    const cancel = `/v1/tasks/${finished.id}/cancel`;
-
-    expectProblem(await api.post(cancel, { typo: 1 }), 400, 'invalid_request');
-    expectProblem(await api.post(`${cancel}?x=1`, {}), 400, 'invalid_request');
-    expectProblem(await api.post(cancel, {}, { 'Idempotency-Key': '' }), 400, 'invalid_request');
-    expectProblem(await api.post(cancel, {}), 409, 'task_finished');
+    for (const path of [`/v1/tasks/${finished.id}/cancel`, `/v1/tasks/${finished.id}/retry`]) {
+      expectProblem(await api.post(path, { typo: 1 }), 400, 'invalid_request');
+      expectProblem(await api.post(`${path}?x=1`, {}), 400, 'invalid_request');
+      expectProblem(await api.post(path, {}, { 'Idempotency-Key': '' }), 400, 'invalid_request');
+      expectProblem(await api.post(path, {}), 409, 'task_finished');
+    }
+    const { id } = await openConversation();
+    const path = `/v1/conversations/${id}/messages`;
+    const body = { content: 'x', agent: 'holder', whenBusy: 'reject' };
+    await api.post(path, body);
+    expectProblem(await api.post(path, { ...body, typo: 1 }), 400, 'invalid_request');
+    expectProblem(await api.post(path, body, { 'Idempotency-Key': '' }), 400, 'invalid_request');
+    expectProblem(await api.post(path, body), 409, 'conversation_busy');
+    await api.send(`/v1/conversations/${id}`, { method: 'DELETE' });
   });
 
   test('400 comes before 422', async () => {
@@ -280,9 +393,11 @@ describe('§2 errors', () => {
 
     expectProblem(await api.post('/v1/tasks', '', headers), 400, 'invalid_request');
     expectProblem(await api.post(`/v1/questions/${question.id}/answers`, '', headers), 400, 'invalid_request');
+    expectProblem(await api.post(`/v1/conversations/${conversation.id}/messages`, '', headers), 400, 'invalid_request');
+    expectProblem(await patch(`/v1/conversations/${conversation.id}`, '', headers), 400, 'invalid_request');
   });
 
-  test.each(['/', '/v1', '/v1/', '/v1/taskss', '/v1/tasks/', '/V1/tasks', '/v2/tasks', '/v1/tasks/x/y/z', '/%00'])(
+  test.each(['/v1', '/v1/', '/v1/taskss', '/v1/tasks/', '/V1/tasks', '/v2/tasks', '/v1/tasks/x/y/z', '/%00'])(
     'the path %s is 404',
     async (path) => {
       expectProblem(await api.get(path), 404, 'not_found');
@@ -341,7 +456,8 @@ describe('§2 pagination', () => {
   });
 
   test.each(['0', '-1', '201', '1.5', '1e2', '', 'ten', '0x10', '%201'])('limit=%s is 400', async (limit) => {
-    for (const list of ['/v1/tasks', '/v1/questions']) {
+    const messages = `/v1/conversations/${conversation.id}/messages`;
+    for (const list of ['/v1/tasks', '/v1/questions', '/v1/conversations', messages]) {
       const { errors } = expectProblem(await api.get(`${list}?limit=${limit}`), 400, 'invalid_request');
 
       expect(errors).toMatchObject([{ path: '/limit' }]);
@@ -355,6 +471,12 @@ describe('§2 pagination', () => {
 
     for (const text of tampered) {
       expectProblem(await api.get(`/v1/tasks?page=${text}`), 400, 'invalid_request');
+      expectProblem(await api.get(`/v1/conversations?page=${text}`), 400, 'invalid_request');
+      expectProblem(
+        await api.get(`/v1/conversations/${conversation.id}/messages?page=${text}`),
+        400,
+        'invalid_request',
+      );
     }
   });
 
@@ -363,6 +485,35 @@ describe('§2 pagination', () => {
 
     expectProblem(await api.get(`/v1/questions?page=${body.nextPage}`), 400, 'invalid_request');
     expectProblem(await api.get(`/v1/tasks?order=asc&page=${body.nextPage}`), 400, 'invalid_request');
+    expectProblem(await api.get(`/v1/conversations?page=${body.nextPage}`), 400, 'invalid_request');
+  });
+
+  test('§7 a page of messages is 400 in the other order, and in another conversation', async () => {
+    const [{ id }, other] = [await openConversation(), await openConversation()];
+    for (const content of ['a', 'b']) await api.post(`/v1/conversations/${id}/messages`, { content, agent: 'echo' });
+    const path = `/v1/conversations/${id}/messages`;
+    const { body } = await api.get<Page<Message>>(`${path}?limit=1`);
+
+    expect((await api.get(`${path}?page=${body.nextPage}`)).status).toBe(200);
+    expectProblem(await api.get(`${path}?order=desc&page=${body.nextPage}`), 400, 'invalid_request');
+    expectProblem(
+      await api.get(`/v1/conversations/${other.id}/messages?page=${body.nextPage}`),
+      400,
+      'invalid_request',
+    );
+  });
+
+  test('§7 conversations that are written in between two pages are not left out', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.push((await openConversation()).id);
+    const { body: first } = await api.get<Page<Conversation>>('/v1/conversations?limit=2');
+    // The last of the page goes to the front.
+    await patch(`/v1/conversations/${ids[3]}`, { title: 'new' });
+
+    const { body: second } = await api.get<Page<Conversation>>(`/v1/conversations?limit=3&page=${first.nextPage}`);
+
+    expect(first.items.map(({ id }) => id)).toEqual([ids[4], ids[3]]);
+    expect(second.items.map(({ id }) => id)).toEqual([ids[2], ids[1], ids[0]]);
   });
 });
 
@@ -506,6 +657,7 @@ describe('§2 404 and 405', () => {
     const tasks = [
       await api.get(`/v1/tasks/${UNKNOWN_TASK}`),
       await api.cancel(UNKNOWN_TASK),
+      await api.post(`/v1/tasks/${UNKNOWN_TASK}/retry`),
       await api.get(`/v1/tasks/${UNKNOWN_TASK}/events`),
     ];
     const questions = [
@@ -543,6 +695,7 @@ describe('§2 404 and 405', () => {
       ['/v1/tasks', 'GET, HEAD, OPTIONS, POST'],
       [`/v1/tasks/${waiting.id}`, 'GET, HEAD, OPTIONS'],
       [`/v1/tasks/${waiting.id}/cancel`, 'OPTIONS, POST'],
+      [`/v1/tasks/${waiting.id}/retry`, 'OPTIONS, POST'],
       [`/v1/tasks/${waiting.id}/events`, 'GET, HEAD, OPTIONS'],
       ['/v1/events', 'GET, HEAD, OPTIONS'],
       ['/v1/questions', 'GET, HEAD, OPTIONS'],

@@ -11,6 +11,11 @@ const STREAMS = 500;
 const WITHIN_MS = 50;
 /** When the task is let go in each round, from the first stream on. */
 const LET_GO_AT_MS = [-60, -30, 0, 10, 20, 40, 60, 100];
+/** Further rounds, of which as many are played as a slow server needs to come to the end before any stream. */
+const LET_GO_EARLIER_AT_MS = [-250, -1000, -4000];
+
+/** How often a round is played at the most until its streams are asked for as quickly as it says. */
+const TRIES = 10;
 
 /** How a stream learned of the end: while it followed, in what it was told of the past, or by `end` alone. */
 type Learned = 'live' | 'in a replay' | 'at once';
@@ -29,21 +34,26 @@ describe('Five hundred streams opened within 50 ms around the end of a task', ()
     expect(server.stderr()).toBe('');
   });
 
-  test(`each tell its one terminal event and \`end\`, in ${LET_GO_AT_MS.length} rounds, however they learn of it`, async () => {
-    const tookMs: number[] = [];
+  test(`each tell its one terminal event and \`end\`, in ${LET_GO_AT_MS.length} rounds or more, however they learn of it`, async () => {
     const learned: Learned[] = [];
+    let rounds = 0;
 
-    for (const letGoAtMs of LET_GO_AT_MS) {
-      const round = await playRound(letGoAtMs);
-      tookMs.push(round.tookMs);
-      learned.push(...round.streams.map(howItLearned));
+    for (const letGoAtMs of [...LET_GO_AT_MS, ...LET_GO_EARLIER_AT_MS]) {
+      if (LET_GO_EARLIER_AT_MS.includes(letGoAtMs) && learned.includes('at once')) break;
+      const tookMs: number[] = [];
+      // The machine has other work, which may hold up the asking: such a round counts, but it is not the one that is wanted.
+      while (Math.min(...tookMs) > 1.5 * WITHIN_MS && tookMs.length < TRIES) {
+        const round = await playRound(letGoAtMs);
+        tookMs.push(round.tookMs);
+        learned.push(...round.streams.map(howItLearned));
+        rounds += 1;
+      }
+      expect(Math.min(...tookMs), `${tookMs}`).toBeLessThan(1.5 * WITHIN_MS);
     }
 
-    // Not in every round: the machine has other work, which may hold up the asking.
-    expect(tookMs.sort((a, b) => a - b)[LET_GO_AT_MS.length / 2], `${tookMs}`).toBeLessThan(1.5 * WITHIN_MS);
-    expect(learned).toHaveLength(LET_GO_AT_MS.length * STREAMS);
+    expect(learned).toHaveLength(rounds * STREAMS);
     expect(new Set(learned)).toEqual(new Set(['live', 'in a replay', 'at once']));
-  }, 120_000);
+  }, 180_000);
 
   /** @returns the streams, and how long it took from the first request on until all had been written */
   async function playRound(letGoAtMs: number): Promise<{ streams: ClosedStream[]; tookMs: number }> {

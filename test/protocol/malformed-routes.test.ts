@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Conversation } from '../../src/model/conversation.ts';
 import { type Api, createApi, TASK_AGENTS } from '../support/api.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { expectRawRefusal, type RawAnswer, sendRaw } from '../support/raw-http.ts';
@@ -23,14 +24,17 @@ interface Route {
 let server: ServerProcess;
 let api: Api;
 let routes: Route[];
-/** What stands for each parameter of a path: the ids of a task that waits and of its question, and a file of /docs. */
+/** What stands for each parameter of a path: the ids of a task that waits, its question and a conversation, and a file of /docs. */
 let ids: { [parameter: string]: string };
 
 beforeAll(async () => {
   server = await startServerProcess({ agents: TASK_AGENTS });
   api = createApi(server.url);
   const task = await api.run('asker', { items: [{ id: 'a', prompt: 'Well?' }] });
-  ids = { taskId: task.id, questionId: (await api.pendingQuestion(task.id)).id, file: 'swagger-ui.css' };
+  const questionId = (await api.pendingQuestion(task.id)).id;
+  const { text: page } = await api.get('/');
+  const [, asset = ''] = /console\/(console-\w+\.js)/.exec(page) ?? [];
+  ids = { taskId: task.id, questionId, conversationId: await openConversation(), file: 'swagger-ui.css', asset };
   const { body } = await api.get<Document>('/openapi.json');
   routes = Object.entries(body.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { responses }]) => {
@@ -48,20 +52,33 @@ afterAll(async () => {
   expect(await server.stop()).toBe(0);
 });
 
-const BODIES: { [ending: string]: string } = { answers: '{"answer":"x"}', cancel: '{}', decline: '{}', tasks: '[]' };
+async function openConversation(): Promise<string> {
+  return (await api.post<Conversation>('/v1/conversations', { title: 'As it was' })).body.id;
+}
+
+const BODIES: { [ending: string]: string } = {
+  ...{ answers: '{"answer":"x"}', cancel: '{}', decline: '{}', tasks: '[]' },
+  ...{ conversations: '{}', messages: '{"content":"x"}', '{conversationId}': '{}' },
+};
+
+const takesBody = ({ method }: Route) => method === 'POST' || method === 'PATCH';
+const isRead = ({ method }: Route) => method === 'GET' || method === 'HEAD';
+/** One that can be sent to what is there again and again. */
+const isHarmless = ({ method }: Route) => method !== 'POST' && method !== 'DELETE';
 
 /** What is sent of a route, its path with `id` for the parameter; null leaves the id of what is there. */
-function request({ method, path }: Route, id: string | null, headers: readonly string[] = []): string {
+function request(route: Route, id: string | null, headers: readonly string[] = []): string {
+  const { method, path } = route;
   const target = path.replace(/\{(\w+)\}/, (_, parameter) => id ?? ids[parameter] ?? '');
-  const body = method === 'POST' ? (BODIES[path.split('/').at(-1) ?? ''] ?? '') : '';
+  const body = takesBody(route) ? (BODIES[path.split('/').at(-1) ?? ''] ?? '') : '';
   const framed = headers.some((line) => /^(content-length|transfer-encoding):/i.test(line));
   const typed = headers.some((line) => /^content-type:/i.test(line));
   const lines = [
     `${method} ${target} HTTP/1.1`,
     'HOST',
     'Connection: close',
-    ...(method === 'POST' && !framed ? [`Content-Length: ${body.length}`] : []),
-    ...(method === 'POST' && !typed ? ['Content-Type: application/json'] : []),
+    ...(takesBody(route) && !framed ? [`Content-Length: ${body.length}`] : []),
+    ...(takesBody(route) && !typed ? ['Content-Type: application/json'] : []),
     ...headers,
   ];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
@@ -88,7 +105,7 @@ function strangeIds(id: string): string[] {
     ...['%2f', '%2F..%2f', '..%2f..%2fetc%2fpasswd', '%5c', '..%5c', '%2e%2e%2fevents', '%3f', '%23', '%3b', ';a=b'],
     ...['%ff', '%ff%fe', '%c0%ae', '%c3', '%ed%a0%80', '%f4%90%80%80', '%ef%bb%bf', '%F0%9F%98%80', '%e2%80%ae'],
     ...[latin1('ü'), latin1('😀'), latin1('\u202e'), latin1('１'), '\xff', '\x80\x80'],
-    ...['task_', 'qst_', 'task_%00', '{{7*7}}', "'--", '"', '<script>', '$(x)', '`', '|', '^', '[]'],
+    ...['task_', 'qst_', 'conv_', 'task_%00', '{{7*7}}', "'--", '"', '<script>', '$(x)', '`', '|', '^', '[]'],
     ...['x'.repeat(300), 'x'.repeat(8000), '%41'.repeat(2000), '%'.repeat(3000), '.'.repeat(3000)],
     ...[
       id.toUpperCase(),
@@ -148,7 +165,11 @@ describe('§2 in the place of an id', () => {
       }
     }
     expect(withId.map(({ method, path }) => `${method} ${path}`)).toEqual(
-      expect.arrayContaining(['HEAD /v1/tasks/{taskId}/events', 'POST /v1/questions/{questionId}/answers']),
+      expect.arrayContaining([
+        'HEAD /v1/tasks/{taskId}/events',
+        'POST /v1/questions/{questionId}/answers',
+        'DELETE /v1/conversations/{conversationId}',
+      ]),
     );
   });
 
@@ -199,6 +220,8 @@ describe('§2 in the place of an id', () => {
       'events',
       'cancel',
       'answers',
+      'conversations',
+      'messages',
       '',
       '.x',
       '%2F',
@@ -280,7 +303,7 @@ const UNFRAMED = [
 
 describe('§2 §5 with a wrong header', () => {
   test('that may be ignored, every route answers as it documents, or with a 4xx', async () => {
-    for (const route of routes.filter(({ method }) => method !== 'POST')) {
+    for (const route of routes.filter(isHarmless)) {
       for (const header of IGNORABLE) {
         const bytes = request(route, null, [header]);
 
@@ -290,7 +313,7 @@ describe('§2 §5 with a wrong header', () => {
   });
 
   test('that may be ignored, a verb of what is unknown is still a 404', async () => {
-    for (const route of routes.filter(({ method, path }) => method === 'POST' && path.includes('{'))) {
+    for (const route of routes.filter((each) => !isRead(each) && each.path.includes('{'))) {
       for (const header of IGNORABLE) {
         const bytes = request(route, 'unknown', [header]);
 
@@ -300,7 +323,7 @@ describe('§2 §5 with a wrong header', () => {
   });
 
   test('Last-Event-ID, every stream is a 400 before it begins, and every other route does not mind', async () => {
-    for (const route of routes.filter(({ method }) => method !== 'POST')) {
+    for (const route of routes.filter(isHarmless)) {
       for (const value of LAST_EVENT_IDS) {
         for (const accept of ['text/event-stream', 'application/json']) {
           const bytes = request(route, null, [`Last-Event-ID: ${value}`, `Accept: ${accept}`]);
@@ -322,8 +345,8 @@ describe('§2 §5 with a wrong header', () => {
     }
   });
 
-  test('Idempotency-Key, every verb is a 400, and every read does not mind', async () => {
-    for (const route of routes) {
+  test('Idempotency-Key, every POST is a 400, and what takes none does not mind', async () => {
+    for (const route of routes.filter(({ method }) => method !== 'DELETE')) {
       for (const key of KEYS) {
         const bytes = request(route, null, [`Idempotency-Key: ${key}`]);
 
@@ -332,6 +355,16 @@ describe('§2 §5 with a wrong header', () => {
         expect(answer.status, bytes.slice(0, 300)).toBe(route.method === 'POST' ? 400 : 200);
         if (route.method === 'POST') expectRefusal(answer, bytes);
       }
+    }
+  });
+
+  test('that a DELETE has no use for, it does not mind', async () => {
+    const [route] = routes.filter(({ method }) => method === 'DELETE');
+    if (route === undefined) throw new Error('There is no DELETE.');
+    for (const header of [...KEYS.map((key) => `Idempotency-Key: ${key}`), 'Last-Event-ID: x', 'Content-Type: \xff']) {
+      const bytes = request(route, await openConversation(), [header]);
+
+      expect((await sendRaw(api.url, bytes)).status, bytes.slice(0, 300)).toBe(204);
     }
   });
 
@@ -344,8 +377,8 @@ describe('§2 §5 with a wrong header', () => {
     ['Content-Type: \xff'],
     ['Content-Encoding: br'],
     ['Content-Encoding: gzip, identity'],
-  ])('%s, every verb is a 415', async (header) => {
-    for (const route of routes.filter(({ method }) => method === 'POST')) {
+  ])('%s, everything with a body is a 415', async (header) => {
+    for (const route of routes.filter(takesBody)) {
       const bytes = request(route, null, [header]);
 
       const answer = await sendRaw(api.url, bytes);
@@ -367,7 +400,9 @@ describe('§2 §5 with a wrong header', () => {
 
   test('a transfer coding that nobody knows, every route is cut off or a 4xx', async () => {
     for (const route of routes) {
-      const bytes = request(route, null, ['Transfer-Encoding: xyz']);
+      // Of one that is cut off nobody knows whether it was done.
+      const id = route.method === 'DELETE' ? await openConversation() : null;
+      const bytes = request(route, id, ['Transfer-Encoding: xyz']);
 
       expectRefusalOr([0], await sendRaw(api.url, bytes), bytes);
     }
@@ -383,7 +418,7 @@ describe('§2 §5 with a wrong header', () => {
       ['Transfer-Encoding: chunked', 'ffffffffffffffff\r\n'],
       ['Content-Length: 500', 'short'],
     ];
-    for (const route of routes.filter(({ method }) => method !== 'POST')) {
+    for (const route of routes.filter(isRead)) {
       for (const [header = '', body = ''] of bodies) {
         const bytes = `${request(route, null, [header])}${body}`;
 
@@ -393,7 +428,7 @@ describe('§2 §5 with a wrong header', () => {
   });
 });
 
-test('§2 after all of it the process is unharmed: nothing was a 5xx, the question is open, tasks run, no stream is left', async () => {
+test('§2 after all of it the process is unharmed: nothing was a 5xx, what was there is as it was, tasks run, no stream is left', async () => {
   const streamsOpen = async () => /^holdfast_streams_open (\d+)$/m.exec((await api.get('/metrics')).text)?.[1];
   await expect.poll(streamsOpen, { timeout: 10_000 }).toBe('0');
   const { text } = await api.get('/metrics');
@@ -401,6 +436,8 @@ test('§2 after all of it the process is unharmed: nothing was a 5xx, the questi
   expect(text.split('\n').filter((line) => /^holdfast_http_requests_total\{.*status="5/.test(line))).toEqual([]);
   expect((await api.question(ids.questionId ?? '')).status).toBe('pending');
   expect((await api.task(ids.taskId ?? '')).status).toBe('waiting');
+  const { body } = await api.get(`/v1/conversations/${ids.conversationId}`);
+  expect(body).toMatchObject({ title: 'As it was', metadata: {}, unfinishedTasks: [] });
   expect((await api.run('echo', 'well')).output).toBe('well');
   expect(server.stderr()).toBe('');
   process.kill(server.pid, 0);

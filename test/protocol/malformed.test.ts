@@ -12,6 +12,7 @@ let server: ServerProcess;
 let api: Api;
 let taskId: string;
 let questionId: string;
+let conversationId: string;
 
 beforeAll(async () => {
   server = await startServerProcess({ agents: TASK_AGENTS });
@@ -19,6 +20,7 @@ beforeAll(async () => {
   const task = await api.run('asker', { items: [{ id: 'a', prompt: 'Well?' }] });
   taskId = task.id;
   questionId = (await api.pendingQuestion(taskId)).id;
+  conversationId = (await api.post<{ id: string }>('/v1/conversations', {})).body.id;
 });
 
 afterAll(async () => {
@@ -66,8 +68,23 @@ function wrongField(dice: Dice): string {
     const isRight =
       (field === 'metadata' && typeof value === 'object' && value !== null && !Array.isArray(value)) ||
       (field === 'priority' && value === -1) ||
-      (field === 'concurrencyKey' && value === null);
+      ((field === 'concurrencyKey' || field === 'conversationId') && value === null);
     if (!isRight) return `{"agent":"echo",${JSON.stringify(field)}:${JSON.stringify(value)}}`;
+  }
+}
+
+const MESSAGE_FIELDS = ['content', 'agent', 'whenBusy', 'metadata', 'conversationId', 'role', '__proto__', ''];
+
+/** The same of a message. */
+function wrongMessage(dice: Dice): string {
+  for (;;) {
+    const field = dice.pick(MESSAGE_FIELDS);
+    const value = dice.pick(WRONG_VALUES);
+    const isRight =
+      (field === 'metadata' && typeof value === 'object' && value !== null && !Array.isArray(value)) ||
+      (field === 'content' && typeof value === 'string' && /^x+$/.test(value)) ||
+      (field === 'agent' && value === null);
+    if (!isRight) return `{"content":"x","agent":"echo",${JSON.stringify(field)}:${JSON.stringify(value)}}`;
   }
 }
 
@@ -139,6 +156,9 @@ function strangeQuery(dice: Dice): string {
     `/v1/tasks/${taskId}`,
     `/v1/questions/${questionId}`,
     '/v1/agents',
+    '/v1/conversations',
+    `/v1/conversations/${conversationId}`,
+    `/v1/conversations/${conversationId}/messages`,
   ]);
   return `${path}?${dice.pick(QUERIES)}${dice.pick(['', '&x=1', '&limit=0'])}`;
 }
@@ -221,6 +241,40 @@ test('§2 a body with a wrong field is refused', async () => {
   }
 });
 
+test('§7 a message with a wrong field is 400', async () => {
+  const dice = diceOf(SEED + 6);
+  for (let i = 0; i < PER_KIND; i++) {
+    const body = wrongMessage(dice);
+
+    const refused = await api.post(`/v1/conversations/${conversationId}/messages`, body);
+
+    expect(expectRefusal(refused, body.slice(0, 200)).code).toBe('invalid_request');
+  }
+});
+
+test('§7 a conversation with a wrong field is 400, whether it is made or changed', async () => {
+  const dice = diceOf(SEED + 7);
+  const headers = { 'Content-Type': 'application/json' };
+  const isRight = (field: string, value: unknown) =>
+    field === 'title'
+      ? value === null || value === ''
+      : field === 'metadata' && typeof value === 'object' && value !== null && !Array.isArray(value);
+  for (let i = 0; i < PER_KIND; ) {
+    const field = dice.pick(['title', 'metadata', 'id', 'createdAt', 'unfinishedTasks', '__proto__', '']);
+    const value = dice.pick(WRONG_VALUES);
+    if (isRight(field, value)) continue;
+    i++;
+    const body = `{${JSON.stringify(field)}:${JSON.stringify(value)}}`;
+
+    const made = await api.post('/v1/conversations', body);
+    const changed = await api.send(`/v1/conversations/${conversationId}`, { method: 'PATCH', body, headers });
+
+    for (const refused of [made, changed]) {
+      expect(expectRefusal(refused, body.slice(0, 200)).code).toBe('invalid_request');
+    }
+  }
+});
+
 test('§2 a body that is no JSON, or too deep, is 400 at every POST', async () => {
   const dice = diceOf(SEED + 1);
   for (let i = 0; i < PER_KIND; i++) {
@@ -228,8 +282,11 @@ test('§2 a body that is no JSON, or too deep, is 400 at every POST', async () =
     const path = dice.pick([
       '/v1/tasks',
       `/v1/tasks/${taskId}/cancel`,
+      `/v1/tasks/${taskId}/retry`,
       `/v1/questions/${questionId}/answers`,
       `/v1/questions/${questionId}/decline`,
+      '/v1/conversations',
+      `/v1/conversations/${conversationId}/messages`,
     ]);
     const init = { method: 'POST', body: Buffer.from(body), headers: { 'Content-Type': 'application/json' } };
 
@@ -274,7 +331,7 @@ test('§2 a wrong header is refused', async () => {
 
 test('§2 what is no cursor is 400 before a stream begins', async () => {
   for (const cursor of CURSORS) {
-    for (const path of ['/v1/events', `/v1/tasks/${taskId}/events`]) {
+    for (const path of ['/v1/events', `/v1/tasks/${taskId}/events`, `/v1/conversations/${conversationId}/events`]) {
       expectProblem(await api.get(`${path}?after=${encodeURIComponent(cursor)}`), 400, 'invalid_request');
     }
   }
@@ -314,6 +371,8 @@ test('§2 after all of it the process is unharmed: nothing was a 5xx, the questi
 
   expect(text.split('\n').filter((line) => /^holdfast_http_requests_total\{.*status="5/.test(line))).toEqual([]);
   expect((await api.question(questionId)).status).toBe('pending');
+  const { body } = await api.get(`/v1/conversations/${conversationId}`);
+  expect(body).toMatchObject({ title: null, metadata: {}, unfinishedTasks: [] });
   expect((await api.run('echo', 'well')).output).toBe('well');
   expect(server.stderr()).toBe('');
   process.kill(server.pid, 0);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Api, createApi, expectProblem, TASK_AGENTS } from '../support/api.ts';
+import { type Api, createApi, expectProblem, type Page, TASK_AGENTS } from '../support/api.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { isNamed, isType } from '../support/sse-reader.ts';
 
@@ -12,7 +12,16 @@ const ROUTES = [
   'get /v1/tasks',
   'get /v1/tasks/{taskId}',
   'post /v1/tasks/{taskId}/cancel',
+  'post /v1/tasks/{taskId}/retry',
   'get /v1/tasks/{taskId}/events',
+  'post /v1/conversations',
+  'get /v1/conversations',
+  'get /v1/conversations/{conversationId}',
+  'patch /v1/conversations/{conversationId}',
+  'delete /v1/conversations/{conversationId}',
+  'get /v1/conversations/{conversationId}/messages',
+  'post /v1/conversations/{conversationId}/messages',
+  'get /v1/conversations/{conversationId}/events',
   'get /v1/events',
   'get /v1/questions',
   'get /v1/questions/{questionId}',
@@ -25,12 +34,13 @@ const ROUTES = [
   'get /docs',
 ];
 /** What is served beside it: the files of the page. */
-const EXTRA_ROUTES = ['get /docs/{file}'];
+const EXTRA_ROUTES = ['get /docs/{file}', 'get /', 'get /console/{asset}'];
 const CODES = [
   'invalid_request',
   'not_found',
   'task_finished',
   'question_resolved',
+  'conversation_busy',
   'idempotency_in_progress',
   'cursor_gone',
   'payload_too_large',
@@ -40,6 +50,11 @@ const CODES = [
   'invalid_answer',
   'idempotency_mismatch',
 ];
+
+const CONTENT = { content: 'Hello', agent: 'echo' };
+
+/** What takes an Idempotency-Key: every POST, and nothing else. */
+const KEYED = ROUTES.filter((route) => route.startsWith('post '));
 
 interface Operation {
   operationId: string;
@@ -105,8 +120,6 @@ describe('§10 healthz and readyz', () => {
     const reader = await other.openStream('/v1/events');
     await reader.until(isType('holder.begun'));
     const probes = [await halfRequest(draining.url, '/healthz'), await halfRequest(draining.url, '/readyz')];
-    // What was sent before this is answered has been read: connections of which nothing has come are closed at once.
-    await other.get('/healthz');
 
     const stopped = draining.stop();
     const bye = await reader.until(isNamed('bye'));
@@ -121,11 +134,15 @@ describe('§10 healthz and readyz', () => {
   });
 });
 
-/** Sends a request but for its last line, so that the server must wait for it. */
+/**
+ * Sends a request but for its last line, so that the server must wait for it. It comes in one packet with a whole
+ * request: when that is answered, its beginning has been read, and the connection is no idle one.
+ */
 async function halfRequest(url: string, path: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`);
+  socket.write(`HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`);
+  await once(socket, 'data');
   return socket;
 }
 
@@ -214,8 +231,9 @@ describe('§10 openapi.json', () => {
     for (const [path, methods] of Object.entries(document.paths)) {
       const concrete = path
         .replace('{taskId}', `task_${'0'.repeat(26)}`)
-        .replace('{questionId}', `qst_${'0'.repeat(26)}`);
-      if (path.includes('{file}')) continue;
+        .replace('{questionId}', `qst_${'0'.repeat(26)}`)
+        .replace('{conversationId}', `conv_${'0'.repeat(26)}`);
+      if (path.includes('{file}') || path.includes('{asset}')) continue;
       for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']) {
         const abort = new AbortController();
         const { status } = await fetch(`${api.url}${concrete}`, { method, signal: abort.signal });
@@ -227,13 +245,33 @@ describe('§10 openapi.json', () => {
     }
   });
 
-  test('its schemas name the fields of tasks and questions as they are read', async () => {
+  test('§2 every POST takes an Idempotency-Key, and nothing else does', () => {
+    const keyed = described()
+      .filter(([, { parameters }]) => parameters.some(({ name }) => name === 'Idempotency-Key'))
+      .map(([route]) => route);
+
+    expect(keyed.sort()).toEqual(KEYED.toSorted());
+  });
+
+  test('its schemas name the fields of what they describe as it is read', async () => {
     const waiting = await api.run('asker', { items: [{ id: 'a', prompt: 'Well?' }] });
     const question = await api.pendingQuestion(waiting.id);
-    const { Task, Question } = document.components.schemas;
+    const { id } = (await api.post<{ id: string }>('/v1/conversations', {})).body;
+    const listed = await api.get<Page<object>>('/v1/conversations?limit=1');
+    const opened = await api.get<object>(`/v1/conversations/${id}`);
+    const posted = await api.post<{ message: object }>(`/v1/conversations/${id}/messages`, CONTENT);
+    const { Task, Question, Conversation, OpenConversation, Message } = document.components.schemas;
+    const read: [{ properties: object } | undefined, object | undefined][] = [
+      [Task, waiting],
+      [Question, question],
+      [Conversation, listed.body.items[0]],
+      [OpenConversation, opened.body],
+      [Message, posted.body.message],
+    ];
 
-    expect(Object.keys(Task?.properties ?? {}).sort()).toEqual(Object.keys(waiting).sort());
-    expect(Object.keys(Question?.properties ?? {}).sort()).toEqual(Object.keys(question).sort());
+    for (const [schema, value] of read) {
+      expect(Object.keys(schema?.properties ?? {}).sort()).toEqual(Object.keys(value ?? {}).sort());
+    }
   });
 
   test('§9 its error responses name the codes', () => {

@@ -117,6 +117,10 @@ describe('§5.3 bye', () => {
 });
 
 /** The streams over a real store, without workers. */
+function noConversation(): never {
+  throw new HoldfastError('not_found', 'There is no such conversation.');
+}
+
 async function serveStreams() {
   const engine = openPublishedStore();
   const record: Tasks['record'] = (owner, id) => {
@@ -127,7 +131,13 @@ async function serveStreams() {
   const troubles: unknown[] = [];
   const open = createOpenStreams(() => {});
   const operations = eventOperations({
-    streams: createStreams(engine.store, engine.hub, { record }, new AbortController().signal),
+    streams: createStreams(
+      engine.store,
+      engine.hub,
+      { record },
+      { record: noConversation },
+      new AbortController().signal,
+    ),
     open,
     owner: () => 'ann',
     onTrouble: (error) => troubles.push(error),

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { createApi } from '../support/api.ts';
 import { expectExactly, expectOneEnd } from '../support/master-check.ts';
 import { type ServerProcess, type ServerProcessOptions, startServerProcess } from '../support/server-process.ts';
 import { isNamed } from '../support/sse-reader.ts';
@@ -54,6 +55,7 @@ describe('§5.3 bye', () => {
 
     const after = await start({ dataDir });
     const second = await after.client.open(taskId, '', { 'Last-Event-ID': id ?? '' });
+    await createApi(after.server.url).cancel(taskId);
     await second.rest();
 
     const log = await after.client.log(taskId);
@@ -77,6 +79,7 @@ describe('§5.2 cursors over restarts (decision 001)', () => {
     const retold = whole.blocks.slice(0, 4);
 
     const after = await start({ dataDir });
+    await createApi(after.server.url).cancel(taskId);
     await after.client.ended(taskId);
     const log = await after.client.log(taskId);
 

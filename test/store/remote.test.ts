@@ -14,7 +14,7 @@ const COMMITS = 1000;
 const FAILED = expect.objectContaining({ name: 'StoreError', code: 'storage_failed' });
 
 /** A request that no store sends: reading it throws in the thread, where nothing is made to catch it. */
-const UNREADABLE = [{ kind: 'commit', owner: 'ann', shortages: 0, calls: 'no JSON', events: [], rows: 1 }];
+const UNREADABLE = [{ kind: 'commit', owner: 'ann', shortages: 0, calls: 'no JSON', texts: [], rows: 1 }];
 
 const DEATHS: [string, (thread: Worker) => unknown][] = [
   ['throws', (thread) => thread.postMessage(UNREADABLE)],

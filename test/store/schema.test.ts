@@ -5,7 +5,11 @@ import Database from 'better-sqlite3';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import { expect, test } from 'vitest';
 import { migrateSchema } from '../../src/store/sqlite/connection.ts';
-import * as schema from '../../src/store/sqlite/schema.ts';
+import * as conversations from '../../src/store/sqlite/conversation-schema.ts';
+import * as logs from '../../src/store/sqlite/log-schema.ts';
+import * as tasks from '../../src/store/sqlite/task-schema.ts';
+
+const schema = { ...conversations, ...logs, ...tasks };
 
 const META = fileURLToPath(new URL('../../migrations/sqlite/meta', import.meta.url));
 
@@ -93,16 +97,18 @@ test('a database of the migrations has the tables, columns, keys, checks and ind
   expect(tables).toEqual(tablesOf(made));
   expect(Object.keys(tables).sort()).toEqual([
     'agent',
+    'conversation',
     'event',
     'idempotency_key',
+    'journal',
     'log',
     'log_epoch',
+    'message',
     'question',
     'task',
-    'timer',
   ]);
   expect(tables.task?.checks.length).toBeGreaterThan(10);
-  expect(tables.event?.indexes).toHaveLength(2);
+  expect(tables.event?.indexes).toHaveLength(3);
 });
 
 test('the migrations are those that drizzle-kit has in its journal, in that order', () => {

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
+import { testChildren } from './suite/children.ts';
 import { testClock } from './suite/clock.ts';
 import { testCommits } from './suite/commits.ts';
+import { testConversations, testTurnLanes } from './suite/conversations.ts';
 import { testEvents } from './suite/events.ts';
+import { testJournals } from './suite/journal.ts';
 import { testKeys } from './suite/keys.ts';
 import { testLists } from './suite/lists.ts';
 import { testQueue } from './suite/queue.ts';
@@ -28,7 +31,11 @@ export function testStore(engine: Engine): void {
     testKeys(shared);
     testEvents(shared);
     testLists(shared);
+    testJournals(shared);
+    testChildren(shared);
+    testConversations(shared);
     testQueue(engine);
+    testTurnLanes(engine);
     if (engine.hasClock) testClock(engine);
   });
 }

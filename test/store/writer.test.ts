@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Database } from 'better-sqlite3';
+import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { VerbCall } from '../../src/model/batch.ts';
 import { databaseFile, openConnection, prepareFile } from '../../src/store/sqlite/connection.ts';
@@ -12,7 +12,7 @@ import {
   type Request,
   unpackBatch,
   unpackFailure,
-} from '../../src/store/sqlite/message.ts';
+} from '../../src/store/sqlite/request.ts';
 import { serveWriter } from '../../src/store/sqlite/serve.ts';
 import { type Commit, createWriter, type Writer } from '../../src/store/sqlite/writer.ts';
 import { StoreError } from '../../src/store/store.ts';
@@ -51,6 +51,29 @@ describe('the writer', () => {
 
     expect(settled.map(({ ok }) => ok)).toEqual([true, false, true, true]);
     expect(settled.map((each) => each.ok && each.batch.firstSeq)).toEqual([1, false, 1, 2]);
+  });
+
+  test('has the lock before it looks at the clock, so that nobody else writes from then on', () => {
+    const dir = newDirectory();
+    prepareFile(dir);
+    const rival = new SqliteDatabase(databaseFile(dir), { timeout: 0 });
+    const refusals: unknown[] = [];
+    const locking = createWriter(openConnection(databaseFile(dir), 'write'), 'abcdefgh', () => {
+      try {
+        rival.exec('begin immediate; rollback');
+        refusals.push(null);
+      } catch (error) {
+        refusals.push(error);
+      }
+      return Date.now();
+    });
+
+    const settled = locking.commitAll([create('ann')]);
+
+    expect(settled).toMatchObject([{ ok: true }]);
+    expect(refusals).toMatchObject([{ code: 'SQLITE_BUSY' }]);
+    rival.close();
+    locking.close();
   });
 
   test('says storage_full when there is no space, lets none overtake, and writes again when there is', () => {
@@ -96,13 +119,19 @@ describe('the writer', () => {
     const { port1, port2 } = new MessageChannel();
     serveWriter(port2, writer);
     const { taskId, ...rest } = createArgs();
-    const note = (task: string) => ({ taskId: task, type: 'note.taken', step: null, data: '{"n":"é"}' });
+    const note = (task: string) => ({
+      taskId: task,
+      conversationId: null,
+      type: 'note.taken',
+      step: null,
+      data: '{"n":"é"}',
+    });
     const calls: VerbCall[] = [
       { verb: 'createTask', args: { taskId, ...rest } },
-      { verb: 'claimTask', args: { taskId, version: '1' } },
-      { verb: 'appendEvents', args: { taskId, fence: 1, events: [note(taskId), note(taskId)] } },
+      { verb: 'claimTask', args: { taskId, version: '1', warm: false } },
+      { verb: 'appendEvents', args: { taskId, fence: 1, after: 0, events: [note(taskId), note(taskId)] } },
     ];
-    const stray: VerbCall = { verb: 'appendEvents', args: { taskId, fence: 1, events: [note('task_none')] } };
+    const stray: VerbCall = { verb: 'appendEvents', args: { taskId, fence: 1, after: 2, events: [note('task_none')] } };
 
     port1.postMessage([
       packCommit({ owner: 'ann', calls }, 0),
@@ -127,6 +156,28 @@ describe('the writer', () => {
     });
     expect(third).toEqual({ ok: true, batch: null });
     expect(fourth?.ok).toBe(false);
+  });
+
+  test('puts together over a port what is small, and commits what is large apart', async () => {
+    const { port1, port2 } = new MessageChannel();
+    serveWriter(port2, writer);
+    const settle = (value: string): Request => {
+      const outcome = { status: 'completed', value } as const;
+      const step = { name: 'page', attempt: 1 };
+      const args = { taskId: 'task_none', fence: 1, step, askedAt: 0, once: false, ms: 1, outcome };
+      const call = { verb: 'settleStep', args: { ...args, message: null, tool: null } } satisfies VerbCall;
+      return packCommit({ owner: 'ann', calls: [call] }, 0);
+    };
+    const replies: number[] = [];
+    port1.on('message', ({ answers }: Reply) => replies.push(answers.length));
+
+    port1.postMessage([settle('1'), settle('2'), settle('3')]);
+    await once(port1, 'message');
+    port1.postMessage(['1', '2', '3'].map((digit) => settle(digit.repeat(600_000))));
+    while (replies.length < 4) await once(port1, 'message');
+    port1.close();
+
+    expect(replies).toEqual([3, 1, 1, 1]);
   });
 
   test('refuses over a port what was asked before it was known that there is no space', async () => {

@@ -1,10 +1,22 @@
 import { uuidv7obj } from 'uuidv7';
+import type { Turn } from '../../src/model/agent.ts';
+import type { OutcomesOf, VerbCall } from '../../src/model/batch.ts';
+import type { ConversationRecord } from '../../src/model/conversation.ts';
 import type { NewEvent } from '../../src/model/event.ts';
 import { formatId, type IdPrefix } from '../../src/model/id.ts';
+import type { JournalRow } from '../../src/model/journal.ts';
+import type { Json } from '../../src/model/json.ts';
 import type { QuestionRecord } from '../../src/model/question.ts';
 import type { TaskRecord } from '../../src/model/task.ts';
+import { taskError } from '../../src/model/task-error.ts';
 import type { Outcome } from '../../src/model/verb.ts';
+import type { CreateConversationArgs } from '../../src/model/verbs/create-conversation.ts';
 import type { CreateTaskArgs } from '../../src/model/verbs/create-task.ts';
+import type { FailTaskArgs } from '../../src/model/verbs/fail-task.ts';
+import type { PostMessageArgs } from '../../src/model/verbs/post-message.ts';
+import type { RequeueTaskArgs } from '../../src/model/verbs/requeue-task.ts';
+import type { SettleStepArgs } from '../../src/model/verbs/settle-step.ts';
+import type { StartStepArgs } from '../../src/model/verbs/start-step.ts';
 import type { EventPage, EventQuery, Store } from '../../src/store/store.ts';
 
 export function newId(prefix: IdPrefix): string {
@@ -20,6 +32,9 @@ export function createArgs(given: Partial<CreateTaskArgs> = {}): CreateTaskArgs 
     timeoutMs: 60_000,
     priority: 0,
     concurrencyKey: null,
+    maxAttempts: 1,
+    runAt: null,
+    conversationId: null,
     ...given,
   };
 }
@@ -31,7 +46,13 @@ function textItem(id = 'month') {
 
 /** Events that an agent emitted: small ones, told apart by `n`. */
 export function noteEvents(taskId: string, count: number, data = (n: number) => JSON.stringify({ n })): NewEvent[] {
-  return Array.from({ length: count }, (_, n) => ({ taskId, type: 'note.taken', step: null, data: data(n) }));
+  return Array.from({ length: count }, (_, n) => ({
+    taskId,
+    conversationId: null,
+    type: 'note.taken',
+    step: null,
+    data: data(n),
+  }));
 }
 
 /** What an outcome succeeded with. @throws Error with the refusal */
@@ -41,6 +62,8 @@ export function resultOf<T>(outcome: Outcome<T>): T {
 }
 
 let owners = 0;
+/** How many events from outside steps each store, by its epoch, was sent for each task. */
+const emitted = new Map<string, Map<string, number>>();
 
 /** An owner whom no other test uses, doing through the store what the engine would. */
 export class Owner {
@@ -53,13 +76,67 @@ export class Owner {
   }
 
   async create(given: Partial<CreateTaskArgs> = {}): Promise<TaskRecord> {
-    const { outcomes } = await this.store.commit(this.name, [{ verb: 'createTask', args: createArgs(given) }]);
-    return resultOf(outcomes[0]).task;
+    return (await this.#do({ verb: 'createTask', args: createArgs(given) })).task;
+  }
+
+  async open(given: Partial<CreateConversationArgs> = {}): Promise<ConversationRecord> {
+    const args = { conversationId: newId('conv'), title: null, metadata: {}, ...given };
+    return (await this.#do({ verb: 'createConversation', args })).conversation;
+  }
+
+  async update(conversationId: string, changes: { title: string }): Promise<void> {
+    await this.#do({ verb: 'updateConversation', args: { conversationId, ...changes } });
+  }
+
+  /** Deletes a conversation. */
+  async remove(conversationId: string): Promise<void> {
+    await this.#do({ verb: 'deleteConversation', args: { conversationId } });
+  }
+
+  async purge(conversationId: string): Promise<void> {
+    await this.#do({ verb: 'purgeConversation', args: { conversationId } });
+  }
+
+  /** Writes in a conversation; a turn waits for those before it unless `whenBusy` says otherwise. @returns the task that has the message */
+  async post(conversationId: string, content: string, given: Partial<PostMessageArgs> = {}): Promise<TaskRecord> {
+    const ids = { conversationId, messageId: newId('msg'), taskId: newId('task') };
+    const args: PostMessageArgs = { ...ids, agent: 'planner', content, metadata: {}, whenBusy: 'enqueue', ...given };
+    return (await this.#do({ verb: 'postMessage', args })).task;
+  }
+
+  /** What a task is told of the turns before it. */
+  async history({ id: taskId, fence }: TaskRecord): Promise<Turn[]> {
+    const { outcomes, resolutions } = await this.store.commit(this.name, [
+      { verb: 'readHistory', args: { taskId, fence, key: 'history', askedAt: 0 } },
+    ]);
+    resultOf(outcomes[0]);
+    return JSON.parse(resolutions[0]?.value ?? 'null');
+  }
+
+  /** The turns of a conversation, oldest first. */
+  turns(conversationId: string): string[] {
+    const tasks = this.store.listTasks(this.name, { conversationId, order: 'asc', limit: 200 });
+    return tasks.filter(({ isTurn }) => isTurn).map(({ id }) => id);
+  }
+
+  conversation(id: string): ConversationRecord {
+    const conversation = this.store.conversation(this.name, id);
+    if (conversation === null) throw new Error(`There is no ${id}.`);
+    return conversation;
+  }
+
+  async retry(taskId: string): Promise<TaskRecord> {
+    return (await this.#do({ verb: 'retryTask', args: { taskId, newTaskId: newId('task') } })).task;
   }
 
   async claim(taskId: string): Promise<TaskRecord> {
-    const { outcomes } = await this.store.commit(this.name, [{ verb: 'claimTask', args: { taskId, version: '1' } }]);
-    return resultOf(outcomes[0]).task;
+    return (await this.#do({ verb: 'claimTask', args: { taskId, version: '1', warm: true } })).task;
+  }
+
+  /** Claims for a copy that begins with the journal. */
+  async replay(taskId: string): Promise<{ task: TaskRecord; rows: JournalRow[] }> {
+    const { task, rows } = await this.#do({ verb: 'claimTask', args: { taskId, version: '1', warm: false } });
+    return { task, rows: rows ?? [] };
   }
 
   async start(given: Partial<CreateTaskArgs> = {}): Promise<TaskRecord> {
@@ -67,25 +144,66 @@ export class Owner {
   }
 
   async append({ id: taskId, fence }: TaskRecord, events = noteEvents(taskId, 1)) {
-    const batch = await this.store.commit(this.name, [{ verb: 'appendEvents', args: { taskId, fence, events } }]);
+    const sent = emitted.get(this.store.epoch) ?? new Map<string, number>();
+    emitted.set(this.store.epoch, sent);
+    const after = sent.get(taskId) ?? this.task(taskId).emits;
+    const own = events.filter((event) => event.taskId === taskId && event.step === null).length;
+    sent.set(taskId, after + own);
+    const batch = await this.store.commit(this.name, [
+      { verb: 'appendEvents', args: { taskId, fence, after, events } },
+    ]);
     resultOf(batch.outcomes[0]);
     return batch;
   }
 
   async ask({ id: taskId, fence }: TaskRecord, key: string, timeoutMs: number | null = null): Promise<QuestionRecord> {
-    const args = { taskId, fence, questionId: newId('qst'), key, items: [textItem()], metadata: {}, timeoutMs };
-    const { outcomes } = await this.store.commit(this.name, [{ verb: 'askQuestion', args }]);
-    return resultOf(outcomes[0]).question;
+    const about = { items: [textItem()], metadata: {}, timeoutMs };
+    const args = { taskId, fence, questionId: newId('qst'), key, askedAt: 0, ...about };
+    return (await this.#do({ verb: 'askQuestion', args })).question;
   }
 
   async sleep({ id: taskId, fence }: TaskRecord, key: string, ms: number): Promise<void> {
-    const { outcomes } = await this.store.commit(this.name, [{ verb: 'startTimer', args: { taskId, fence, key, ms } }]);
-    resultOf(outcomes[0]);
+    await this.#do({ verb: 'startTimer', args: { taskId, fence, key, askedAt: 0, ms } });
+  }
+
+  /** Begins a step's function. */
+  async begin({ id: taskId, fence }: TaskRecord, name: string, given: Partial<StartStepArgs> = {}): Promise<void> {
+    const step = { name, attempt: 1 };
+    const args = { taskId, fence, step, askedAt: 0, once: false, messageId: null, tool: null, ...given };
+    await this.#do({ verb: 'startStep', args });
+  }
+
+  async settle({ id: taskId, fence }: TaskRecord, name: string, given: Partial<SettleStepArgs> = {}): Promise<void> {
+    const step = { name, attempt: 1 };
+    const outcome = { status: 'completed', value: '"done"' } as const;
+    const args = { taskId, fence, step, askedAt: 0, once: false, ms: 5, outcome, message: null, tool: null, ...given };
+    await this.#do({ verb: 'settleStep', args });
+  }
+
+  /** Begins a step and ends it. @param value JSON text */
+  async step(task: TaskRecord, name: string, value = '"done"'): Promise<void> {
+    await this.begin(task, name);
+    await this.settle(task, name, { outcome: { status: 'completed', value } });
+  }
+
+  async spawn({ id: taskId, fence }: TaskRecord, key: string): Promise<TaskRecord> {
+    const childId = newId('task');
+    const args = { taskId, fence, key, askedAt: 0, childId, agent: 'planner', input: null };
+    await this.#do({ verb: 'spawnTask', args });
+    return this.task(childId);
+  }
+
+  async send(taskId: string, message: Json): Promise<void> {
+    await this.#do({ verb: 'addToInbox', args: { taskId, message } });
+  }
+
+  async takeInbox({ id: taskId, fence }: TaskRecord, key = 'inbox'): Promise<void> {
+    await this.#do({ verb: 'takeInbox', args: { taskId, fence, key, askedAt: 0 } });
   }
 
   async wait({ id: taskId, fence }: TaskRecord, keys: string[]): Promise<void> {
-    const { outcomes } = await this.store.commit(this.name, [{ verb: 'waitTask', args: { taskId, fence, keys } }]);
-    resultOf(outcomes[0]);
+    const { ord } = this.task(taskId);
+    await this.#do({ verb: 'waitTask', args: { taskId, fence, ord, keys } });
   }
 
   async answer(questionId: string) {
@@ -95,15 +213,42 @@ export class Owner {
   }
 
   async finish({ id: taskId, fence }: TaskRecord): Promise<TaskRecord> {
-    const { outcomes } = await this.store.commit(this.name, [
-      { verb: 'finishTask', args: { taskId, fence, output: 'done' } },
-    ]);
-    return resultOf(outcomes[0]).task;
+    return (await this.#do({ verb: 'finishTask', args: { taskId, fence, output: 'done' } })).task;
+  }
+
+  async fail({ id: taskId, fence }: TaskRecord, given: Partial<FailTaskArgs> = {}): Promise<TaskRecord> {
+    const error = taskError('agent_error', 'No way.');
+    const args = { taskId, fence, error, cut: null, when: 'now', jitter: 0, ...given } as const;
+    return (await this.#do({ verb: 'failTask', args })).task;
+  }
+
+  async cancel(taskId: string): Promise<TaskRecord> {
+    return (await this.#do({ verb: 'cancelTask', args: { taskId, reason: null } })).task;
+  }
+
+  async requeue({ id: taskId, fence }: TaskRecord, cause: RequeueTaskArgs['cause']): Promise<TaskRecord> {
+    return (await this.#do({ verb: 'requeueTask', args: { taskId, fence, cause } })).task;
+  }
+
+  async release({ id: taskId, fence }: TaskRecord): Promise<void> {
+    await this.#do({ verb: 'releaseTask', args: { taskId, fence } });
+  }
+
+  /** Runs a task until the process dies, and again: then it is a suspect. */
+  async crashTwice(taskId: string): Promise<void> {
+    for (let time = 0; time < 2; time++) await this.requeue(await this.claim(taskId), 'crashed');
   }
 
   async prune(rootId: string, retentionMs = 0) {
     const { outcomes } = await this.store.commit(this.name, [{ verb: 'pruneTask', args: { rootId, retentionMs } }]);
     return outcomes[0];
+  }
+
+  /** The task as it is now. @throws Error when there is none */
+  task(id: string): TaskRecord {
+    const task = this.store.task(this.name, id);
+    if (task === null) throw new Error(`There is no ${id}.`);
+    return task;
   }
 
   read(query: Partial<EventQuery> = {}): EventPage {
@@ -121,4 +266,12 @@ export class Owner {
   seqs(query: Partial<EventQuery> = {}): number[] {
     return this.read(query).events.map(({ seq }) => seq);
   }
+
+  /** @throws Error with the refusal */
+  async #do<const Call extends VerbCall>(call: Call): Promise<ResultOf<Call>> {
+    const { outcomes } = await this.store.commit(this.name, [call]);
+    return resultOf<ResultOf<Call>>(outcomes[0]);
+  }
 }
+
+type ResultOf<Call extends VerbCall> = OutcomesOf<readonly [Call]>[0] extends Outcome<infer Result> ? Result : never;

@@ -1,14 +1,20 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Agent } from '../../src/worker/define-agent.ts';
-import type { Command, CopyReport, Report, Told } from '../../src/worker/protocol.ts';
+import type { Command, CopyReport, DropReason, Report, Told } from '../../src/worker/protocol.ts';
 import { type ReportMessage, unpackReports } from '../../src/worker/report-message.ts';
 import { serve } from '../../src/worker/serve.ts';
+import { Journal, type Outcome } from './journal.ts';
+
+export { answered, slept } from './journal.ts';
 
 export type Numbered = { taskId: string; fence: number; n: number } & CopyReport;
 type OfKind<K extends Report['kind']> = Extract<Report, { kind: K }>;
+type NumberedOf<K extends CopyReport['kind']> = Extract<Numbered, { kind: K }>;
+type Start = Extract<Command, { kind: 'start' }>;
 
 /** The main thread's side of a worker that runs in this thread, driven by hand: nothing is answered by itself. */
 export class MainSide {
+  readonly #journals = new Map<string, Journal>();
   readonly #port: MessagePort;
   readonly #batches: Report[][] = [];
   readonly #unread: Report[] = [];
@@ -16,8 +22,10 @@ export class MainSide {
   #wake: () => void = () => {};
   #clock = 0;
   #lastPing = 0;
+  #agent = '';
+  #fence = 1;
 
-  constructor(agents: readonly Agent[]) {
+  constructor(agents: readonly Agent[], stuckAfterMs?: number) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.on('message', (message: ReportMessage) => {
@@ -29,7 +37,12 @@ export class MainSide {
       }
       this.#wake();
     });
-    serve(port2, new Map(agents.map((agent) => [agent.name, agent])));
+    serve(port2, new Map(agents.map((agent) => [agent.name, agent])), stuckAfterMs);
+  }
+
+  /** What is on disk of the task that has no other name. */
+  get journal(): Journal {
+    return this.#journalOf('task_1');
   }
 
   /** Every batch that has come, pongs included. */
@@ -38,7 +51,7 @@ export class MainSide {
   }
 
   /** What has come and was not read yet. */
-  get unread(): readonly Report[] {
+  get unread(): Report[] {
     return this.#unread;
   }
 
@@ -47,9 +60,30 @@ export class MainSide {
     this.#port.postMessage(commands);
   }
 
-  start(agent: string, options: Partial<Extract<Command, { kind: 'start' }>> = {}): void {
-    const defaults = { taskId: 'task_1', fence: 1, attempt: 1, version: '1', input: {}, seed: 'seed', originAt: 1000 };
-    this.send({ kind: 'start', agent, ...defaults, ...options });
+  start(agent: string, options: Partial<Start> = {}): void {
+    this.#agent = agent;
+    this.#fence = options.fence ?? 1;
+    const task = {
+      taskId: 'task_1',
+      fence: 1,
+      attempt: 1,
+      version: '1',
+      input: {},
+      seed: 'seed',
+      originAt: 1000,
+      conversationId: null,
+    };
+    this.send({ kind: 'start', agent, ...task, emits: 0, marks: [], rows: [], ...options });
+  }
+
+  /** Loses the copy, with what was sent and not read of it, and starts another from what was committed. */
+  async replay(options: Partial<Start> = {}): Promise<void> {
+    const { rows, emits, marks } = this.journal;
+    const fence = ++this.#fence;
+    this.drop(fence - 1);
+    await this.settle();
+    this.#unread.splice(0);
+    this.start(this.#agent, { fence, emits, marks: [...marks], rows: [...rows.values()], ...options });
   }
 
   async any(): Promise<Report> {
@@ -66,33 +100,42 @@ export class MainSide {
     return report as OfKind<K>;
   }
 
-  /** Commits all reports up to this one; each commit gets the next ms, from 2001. */
-  ack({ taskId, fence, n }: Numbered): number {
-    const at = this.#nextAt();
-    this.send({ kind: 'ack', taskId, fence, n, at });
-    return at;
+  /** Commits this report, and tells what it resolved; each resolution gets the next ms, from 2001. */
+  ack(report: Numbered): void {
+    const { taskId, fence, n } = report;
+    this.#resolve(taskId, fence, this.#journalOf(taskId).commit(report));
+    this.send({ kind: 'ack', taskId, fence, n });
   }
 
   /** Reads the next report, which must be of this kind, and acknowledges it. */
-  async commit<K extends CopyReport['kind']>(kind: K): Promise<Extract<Numbered, { kind: K }>> {
-    const report = await this.next(kind);
-    this.ack(report as Numbered);
-    return report as Extract<Numbered, { kind: K }>;
+  async commit<K extends CopyReport['kind']>(kind: K): Promise<NumberedOf<K>> {
+    const report = (await this.next(kind)) as NumberedOf<K>;
+    this.ack(report);
+    return report;
+  }
+
+  /** Reads and commits the start and the end of a step. @returns its end */
+  async step(name: string): Promise<NumberedOf<'settleStep'>> {
+    const { step } = await this.commit('startStep');
+    if (step.name !== name) throw new Error(`Expected the step ${name}, but got ${step.name}.`);
+    return this.commit('settleStep');
   }
 
   waited({ taskId, fence, n }: Numbered, answer: 'waiting' | 'already'): void {
-    this.send({ kind: 'waited', taskId, fence, n, at: this.#nextAt(), answer });
+    this.send({ kind: 'waited', taskId, fence, n, answer });
   }
 
-  resolve(fence: number, ...resolutions: Told[]): void {
-    this.send({ kind: 'resolve', taskId: 'task_1', fence, at: this.#nextAt(), resolutions });
+  /** Resolves keys from outside. */
+  resolve(fence: number, ...outcomes: Outcome[]): void {
+    this.#resolve('task_1', fence, this.journal.resolve(...outcomes));
   }
 
-  adopt(fence: number, ...resolutions: Told[]): void {
-    this.send({ kind: 'adopt', taskId: 'task_1', fence, at: this.#nextAt(), resolutions });
+  adopt(fence: number, ...outcomes: Outcome[]): void {
+    this.#fence = fence;
+    this.send({ kind: 'adopt', taskId: 'task_1', fence, resolutions: this.journal.resolve(...outcomes) });
   }
 
-  drop(fence: number, reason: 'lost' | 'cancelled' | 'timeout' = 'lost'): void {
+  drop(fence: number, reason: DropReason = 'lost'): void {
     this.send({ kind: 'drop', taskId: 'task_1', fence, reason });
   }
 
@@ -109,22 +152,19 @@ export class MainSide {
     this.#port.close();
   }
 
-  #nextAt(): number {
-    return 2000 + ++this.#clock;
+  #resolve(taskId: string, fence: number, resolutions: Told[]): void {
+    if (resolutions.length > 0) this.send({ kind: 'resolve', taskId, fence, resolutions });
+  }
+
+  #journalOf(taskId: string): Journal {
+    const journal = this.#journals.get(taskId) ?? new Journal(() => 2000 + ++this.#clock);
+    this.#journals.set(taskId, journal);
+    return journal;
   }
 
   async #until(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
-}
-
-/** The answer of a person to the item `a`. */
-export function answered(key: string, value = 'yes'): Told {
-  return { key, outcome: { status: 'answered', answers: { a: value }, resolvedBy: 'local' } };
-}
-
-export function slept(key: string): Told {
-  return { key, outcome: { status: 'slept' } };
 }
 
 /** A question with the one item `a`. */

@@ -36,6 +36,12 @@ const REFUSED: [string, (task: TaskHandle) => Promise<unknown>][] = [
   ['a step without a function', (task) => task.step('x', wrong('1'))],
   ['a step without time', (task) => task.step('x', () => 1, { timeoutMs: 0 })],
   ['a step without attempts', (task) => task.step('x', () => 1, { retry: { attempts: 0 } })],
+  ['a step that runs once perhaps', (task) => task.step('x', () => 1, { once: wrong('1') })],
+  ['a step with an option that there is not', (task) => task.step('x', () => 1, wrong('{"timeout":1}'))],
+  ['a child without an agent', (task) => task.spawn('x', wrong('null'))],
+  ['a child of an agent with a bad name', (task) => task.spawn('x', 'A b')],
+  ['a child with an input that is not JSON', (task) => task.spawn('x', 'agent', Number.NaN)],
+  ["a child's input over 256 KiB", (task) => task.spawn('x', 'agent', 'x'.repeat(256 * 1024))],
   ['a step that runs once and is retried', (task) => task.step('x', () => 1, { once: true, retry: {} })],
   ['a tool without an id', (task) => task.step('x', () => 1, { tool: wrong('{"name":"t"}') })],
   ['a tool with an id of 256 characters', (task) => task.step('x', () => 1, { tool: tool({ id: 'x'.repeat(256) }) })],
@@ -47,6 +53,7 @@ const REFUSED: [string, (task: TaskHandle) => Promise<unknown>][] = [
   ['a question without items', (task) => task.ask('x', { items: [] })],
   ['a question without anything', (task) => task.ask('x', wrong('{}'))],
   ['a question that is open too long', (task) => task.ask('x', { ...QUESTION, timeoutMs: Number.POSITIVE_INFINITY })],
+  ['a question with an option that there is not', (task) => task.ask('x', { ...QUESTION, ...wrong('{"timeout":1}') })],
   ['a question with a false signal', (task) => task.ask('x', { ...QUESTION, signal: wrong('{}') })],
   ['metadata that is a list', (task) => task.ask('x', { ...QUESTION, metadata: wrong('[]') })],
   ['metadata over 16 KiB', (task) => task.ask('x', { ...QUESTION, metadata: { a: 'x'.repeat(16 * 1024) } })],
@@ -149,19 +156,25 @@ describe('the handle', () => {
     expect(new Set([...(draws[0] ?? []), ...(draws[2] ?? [])]).size).toBe(10);
   });
 
-  test('says which methods this version does not have yet', async () => {
-    await run(async (task) => [
-      await task.spawn('c', 'agent').catch((error: Error) => error.message),
-      await task.inbox().catch((error: Error) => error.message),
-    ]);
+  test.each([
+    [
+      'step',
+      (task: TaskHandle) => task.step('x', () => 1, wrong('{"timeout":1}')),
+      'A step takes retry, once, timeoutMs, tool; not "timeout".',
+    ],
+    [
+      'retry',
+      (task: TaskHandle) => task.step('x', () => 1, { retry: wrong('{"times":1}') }),
+      'retry takes attempts, baseMs, maxMs; not "times".',
+    ],
+    [
+      'ask',
+      (task: TaskHandle) => task.ask('x', { ...QUESTION, ...wrong('{"timeout":1}') }),
+      'A question takes items, metadata, timeoutMs, signal; not "timeout".',
+    ],
+  ])('names the option of %s that there is not', async (_, call, message) => {
+    await run(call);
 
-    expect(await main.next('end')).toMatchObject({
-      ending: {
-        output: [
-          'This version of Holdfast has no task.spawn() yet.',
-          'This version of Holdfast has no task.inbox() yet.',
-        ],
-      },
-    });
+    expect(await main.next('end')).toMatchObject({ ending: { error: { message } } });
   });
 });

@@ -74,6 +74,7 @@ describe('a task', () => {
     expect(await endOf(() => Promise.reject(thrown))).toEqual({
       status: 'failed',
       error: { code: 'agent_error', message },
+      cut: null,
     });
   });
 
@@ -81,6 +82,7 @@ describe('a task', () => {
     expect(await endOf(() => Promise.reject(new Error('é'.repeat(600))))).toEqual({
       status: 'failed',
       error: { code: 'agent_error', message: 'é'.repeat(512), truncated: true },
+      cut: null,
     });
   });
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SLOTS_PER_WORKER } from '../../src/worker/pooled-worker.ts';
 import { PoolSide } from '../support/worker-pool-side.ts';
 
@@ -33,21 +33,25 @@ describe('a pool', () => {
     await side.ack('task_1', 'append');
     await side.ack('task_1', 'ask');
     const { n } = await side.report('task_1', 'wait');
-    side.pool.send({ kind: 'waited', taskId: 'task_1', fence: 1, n, at: 1, answer: 'waiting' });
+    side.pool.send({ kind: 'waited', taskId: 'task_1', fence: 1, n, answer: 'waiting' });
     expect(side.pool.freeSlots()).toBe(2 * SLOTS_PER_WORKER - 1);
 
-    side.pool.send({
-      kind: 'adopt',
-      taskId: 'task_1',
-      fence: 2,
-      at: 1,
-      resolutions: [{ key: 'q', outcome: { status: 'expired' } }],
-    });
+    const answer = { key: 'q', status: 'done' as const, value: '{"status":"expired"}', ord: 1, emitsDone: 1, at: 1 };
+    side.pool.send({ kind: 'adopt', taskId: 'task_1', fence: 2, resolutions: [answer] });
     expect(side.pool.freeSlots()).toBe(2 * SLOTS_PER_WORKER - 2);
     await side.ack('task_1', 'end', 2);
     side.pool.send({ kind: 'drop', taskId: 'task_2', fence: 1, reason: 'cancelled' });
 
+    await side.report('task_2', 'released');
     expect(side.pool.freeSlots()).toBe(2 * SLOTS_PER_WORKER);
+  });
+
+  test('counts what was told to stop and has not', async () => {
+    side.begin('task_deaf', 'deaf');
+
+    side.pool.send({ kind: 'drop', taskId: 'task_deaf', fence: 1, reason: 'cancelled' });
+
+    expect(side.pool.freeSlots()).toBe(2 * SLOTS_PER_WORKER - 1);
   });
 
   test('validates inputs', async () => {
@@ -88,106 +92,92 @@ describe('a pool', () => {
   });
 });
 
-/** Lets an agent end the only thread of a pool, where another task waits, and looks at what is left. */
-async function loseThread(side: PoolSide, agent: string) {
-  await side.until(() => side.pool.isHealthy());
-  side.reports.length = 0;
-  side.begin('task_waiting', 'neighbour');
-  await side.ack('task_waiting', 'append');
-  await side.ack('task_waiting', 'ask');
-  const { n } = await side.report('task_waiting', 'wait');
-  side.pool.send({ kind: 'waited', taskId: 'task_waiting', fence: 1, n, at: 1, answer: 'waiting' });
-
-  side.begin('task_culprit', agent, 7);
-  const loss = await side.loss();
-
-  expect(loss.copies).toEqual([
-    { taskId: 'task_waiting', fence: 1 },
-    { taskId: 'task_culprit', fence: 7 },
-  ]);
-  expect(side.pool.isHealthy()).toBe(false);
-  expect(side.pool.freeSlots()).toBe(0);
-  side.begin('task_after', 'neighbour');
-  await side.report('task_after', 'append');
-  side.pool.send({ kind: 'drop', taskId: 'task_after', fence: 1, reason: 'lost' });
-  expect(side.pool.freeSlots()).toBe(SLOTS_PER_WORKER);
-  expect(side.losses).toEqual([]);
-  return loss;
-}
-
-describe('a thread that ends', () => {
-  let side: PoolSide;
-  beforeAll(async () => {
-    side = await PoolSide.start({ agentModules: [CULPRITS], heapMb: 48 });
-  });
-  afterAll(() => side.pool.stop());
-
-  test.each([
-    ['exits-well', 'worker_exited', 'The worker has ended.', 'The worker exited with code 0.'],
-    ['exits-badly', 'worker_exited', 'The worker has ended.', 'The worker exited with code 1.'],
-    ['throws-in-timer', 'worker_exited', 'The worker has ended.', 'boom'],
-    ['rejects-unheard', 'worker_exited', 'The worker has ended.', 'nobody listens'],
-    ['throws-null', 'worker_exited', 'The worker has ended.', null],
-    ['fills-heap', 'out_of_memory', 'The worker has used up its memory.', expect.stringMatching(/memory/)],
-  ])(
-    'by an agent that %s loses its copies, running and waiting, and is replaced, and only the cause tells what was thrown',
-    async (agent, code, message, thrown) => {
-      const { error, cause } = await loseThread(side, agent);
-
-      expect(error).toEqual({ code, message });
-      expect(cause instanceof Error ? cause.message : cause).toEqual(thrown);
-    },
-  );
-});
-
 describe('a thread that does not answer', () => {
-  test('is ended, loses its copies, running and waiting, and is replaced', async () => {
-    const side = await PoolSide.start({ agentModules: [CULPRITS], unresponsiveAfterMs: 1000 });
-
-    const { error } = await loseThread(side, 'loops');
-
-    expect(error).toEqual({ code: 'worker_unresponsive', message: 'The worker has not answered for 1000 ms.' });
-    await side.pool.stop();
-  });
-
-  test('gets no new task while another one answers, though it has more free slots', async () => {
-    const side = await PoolSide.start({ agentModules: [CULPRITS], size: 2 });
+  let side: PoolSide;
+  beforeEach(async () => {
+    side = await PoolSide.start({ agentModules: [CULPRITS], size: 2, unresponsiveAfterMs: 60_000 });
     side.begin('task_loop', 'loops');
     side.begin('task_1', 'neighbour');
-    const { worker } = await side.report('task_1', 'append');
     await side.until(() => !side.pool.isHealthy());
+  });
+  afterEach(() => side.pool.stop());
+
+  test('gets no new task, and offers no slots', async () => {
+    const { worker } = await side.report('task_1', 'append');
 
     for (const taskId of ['task_2', 'task_3', 'task_4']) side.begin(taskId, 'neighbour');
 
     for (const taskId of ['task_2', 'task_3', 'task_4'])
       expect((await side.report(taskId, 'append')).worker).toBe(worker);
+    expect(side.pool.freeSlots()).toBe(SLOTS_PER_WORKER - 4);
+  });
+
+  test('where there is no other makes tasks wait for the next', async () => {
+    const { worker } = await side.report('task_1', 'append');
+    side.begin('task_exit', 'exits-well');
+    await side.loss();
+
+    side.begin('task_2', 'neighbour');
+
+    expect((await side.report('task_2', 'append')).worker).not.toBe(worker);
+    expect(side.losses).toEqual([]);
+  });
+});
+
+describe('a task that has no thread yet', () => {
+  test('is released at once when it is dropped', async () => {
+    const side = await PoolSide.start({ agentModules: [CULPRITS] });
+    side.begin('task_exit', 'exits-well');
+    await side.loss();
+    side.begin('task_1', 'neighbour', 3);
+
+    side.pool.send({ kind: 'drop', taskId: 'task_1', fence: 3, reason: 'cancelled' });
+
+    await side.report('task_1', 'released', 3);
+    await side.until(() => side.pool.isHealthy());
+    expect(side.reports.map(({ report }) => report.kind)).toEqual(['released']);
     await side.pool.stop();
   });
 
-  test('gets a new task where no other is up', async () => {
-    const side = await PoolSide.start({ agentModules: [CULPRITS], unresponsiveAfterMs: 4000 });
-    side.begin('task_loop', 'loops');
-    await side.until(() => !side.pool.isHealthy());
+  test('learns of what was resolved before it has one', async () => {
+    const side = await PoolSide.start({ agentModules: [CULPRITS] });
+    side.begin('task_exit', 'exits-well');
+    await side.loss();
+    const q = { key: 'q', kind: 'ask', askedAt: 1, at: 0 } as const;
+    const asked = { ...q, status: 'pending', value: null, ord: null, emitsDone: null, tries: 0, once: false } as const;
+    side.begin('task_1', 'neighbour', 1, { emits: 1, rows: [asked] });
 
-    side.begin('task_1', 'neighbour');
+    const answer = {
+      ...q,
+      status: 'answered',
+      value: '{"status":"answered","answers":{"a":"yes"}}',
+      ord: 1,
+      emitsDone: 1,
+    } as const;
+    side.pool.send({ kind: 'resolve', taskId: 'task_1', fence: 1, resolutions: [answer] });
 
-    expect((await side.loss()).copies.map(({ taskId }) => taskId)).toEqual(['task_loop', 'task_1']);
+    await side.report('task_1', 'end');
     await side.pool.stop();
   });
 });
 
-describe('the neighbours of a thread that ends', () => {
-  test('go on in theirs', async () => {
-    const side = await PoolSide.start({ agentModules: [CULPRITS], size: 2 });
-    side.begin('task_1', 'neighbour');
-    await side.report('task_1', 'append');
+describe('a thread that holds too much that does not stop', () => {
+  test("is retired: its copies are lost by nobody's doing, what was dropped is released, and it is replaced", async () => {
+    const side = await PoolSide.start({ agentModules: [CULPRITS] });
+    const { worker } = await side.beginWaiting('task_waiting');
+    side.begin('task_deaf', 'deaf', 4);
+    side.pool.send({ kind: 'drop', taskId: 'task_deaf', fence: 4, reason: 'cancelled' });
+    expect(side.pool.freeSlots()).toBe(SLOTS_PER_WORKER - 1);
 
-    side.begin('task_2', 'exits-well');
-    const { copies } = await side.loss();
+    side.pool.retire(worker);
 
-    expect(copies).toEqual([{ taskId: 'task_2', fence: 1 }]);
-    await side.ack('task_1', 'append');
-    await side.report('task_1', 'ask');
+    const { copies, culprit, error } = await side.loss();
+    expect(copies).toEqual([{ taskId: 'task_waiting', fence: 1 }]);
+    expect(culprit).toBeNull();
+    expect(error.code).toBe('worker_exited');
+    await side.report('task_deaf', 'released', 4);
+    await side.until(() => side.pool.isHealthy());
+    expect(side.pool.freeSlots()).toBe(SLOTS_PER_WORKER);
     await side.pool.stop();
   });
 });

@@ -76,6 +76,7 @@ describe('say', () => {
     expect(delta.events).toEqual([
       {
         taskId: 'task_1',
+        conversationId: null,
         type: 'message.delta',
         step: '{"name":"hello","attempt":1}',
         data: JSON.stringify({ messageId, text: 'Hello 🚀' }),

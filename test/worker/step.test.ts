@@ -47,19 +47,27 @@ describe('a step', () => {
     expect(await main.next('startStep')).toMatchObject({ step: { name: 'y' } });
   });
 
-  test('fails with the very error that was thrown', async () => {
-    const thrown = Object.assign(new Error('no seats'), { seats: 0 });
+  test('fails with the error that is journaled, never with the object that was thrown', async () => {
+    const cause = Object.assign(new TypeError('no plane'), { code: 'ENOPLANE' });
+    const thrown = Object.assign(new RangeError('no seats', { cause }), { seats: 0, plane: { rows: 30 } });
     let caught: unknown;
     await run(async (task) => {
       await task.step('s', () => Promise.reject(thrown)).catch((error: unknown) => (caught = error));
     });
     await main.commit('startStep');
 
-    expect(await main.commit('settleStep')).toMatchObject({
-      outcome: { status: 'failed', error: { code: 'agent_error', message: 'no seats' }, retryInMs: null },
+    const { outcome } = await main.commit('settleStep');
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'agent_error', message: 'no seats' } });
+    expect(JSON.parse(outcome.status === 'failed' ? outcome.failure : '')).toEqual({
+      name: 'RangeError',
+      message: 'no seats',
+      fields: { seats: 0 },
+      cause: { name: 'TypeError', message: 'no plane', fields: { code: 'ENOPLANE' }, cause: null },
     });
     await main.next('end');
-    expect(caught).toBe(thrown);
+    expect(caught).not.toBeInstanceOf(RangeError);
+    expect(caught).toMatchObject({ name: 'RangeError', message: 'no seats', seats: 0, stack: thrown.stack });
+    expect(caught).toMatchObject({ cause: { name: 'TypeError', message: 'no plane', code: 'ENOPLANE' } });
   });
 
   test.each([
@@ -232,7 +240,7 @@ describe('a step that is retried', () => {
     await main.commit('settleStep');
 
     await main.next('end');
-    expect(caught).toBe(thrown);
+    expect(caught).toBeInstanceOf(Error);
   });
 
   test('fails with its last error when no attempt is left', async () => {
@@ -284,8 +292,8 @@ describe("a step's own handle", () => {
 
     const step = '{"name":"s","attempt":1}';
     expect((await main.commit('append')).events).toEqual([
-      { taskId: 'task_1', type: 'my.event', step, data: '{"a":1}' },
-      { taskId: 'task_1', type: 'task.progress', step, data: '{"fraction":null,"note":"well"}' },
+      { taskId: 'task_1', conversationId: null, type: 'my.event', step, data: '{"a":1}' },
+      { taskId: 'task_1', conversationId: null, type: 'task.progress', step, data: '{"fraction":null,"note":"well"}' },
     ]);
     await main.commit('settleStep');
   });

@@ -50,8 +50,10 @@ test('tells the running copy what it asked for', () => {
 
   const { resolutions } = table.run(answer('june', 'ann'));
 
-  const outcome = { status: 'answered', answers: { month: 'june' }, resolvedBy: 'ann' };
-  expect(resolutions).toEqual([{ taskId: TASK, key: 'dates#2', outcome, call: 0 }]);
+  const value = '{"status":"answered","answers":{"month":"june"},"resolvedBy":"ann"}';
+  const told = { status: 'answered', value, ord: 1, emitsDone: 0, at: NOON };
+  expect(resolutions).toEqual([{ taskId: TASK, key: 'dates#2', ...told, call: 0 }]);
+  expect(table.row(TASK, 'dates#2')).toMatchObject({ kind: 'ask', ...told });
 });
 
 test('takes the answers by item', () => {
@@ -131,7 +133,7 @@ test('[Q4] refuses an answer at the deadline even when the sweeper is late, and 
     ['question.expired', { questionId: QUESTION, resolvedBy: null }],
     ['task.resumed', {}],
   ]);
-  expect(resolutions).toMatchObject([{ key: 'dates', outcome: { status: 'expired' } }]);
+  expect(resolutions).toMatchObject([{ key: 'dates', status: 'expired', value: '{"status":"expired"}' }]);
 });
 
 test('says that the question expired even to an answer that would be invalid', () => {

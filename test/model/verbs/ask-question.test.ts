@@ -59,6 +59,28 @@ test('never opens a resolved question again', () => {
   expect(table.records()).toEqual(before);
 });
 
+test('journals the question, with the deliveries before it', () => {
+  const table = givenRunningTask();
+
+  const { resolutions } = table.run({ verb: 'askQuestion', args: askArgs({ askedAt: 3 }) });
+
+  expect(resolutions).toEqual([]);
+  expect(table.journal(TASK)).toEqual([
+    {
+      ...{ taskId: TASK, key: 'dates', kind: 'ask', status: 'pending', value: null, askedAt: 3 },
+      ...{ ord: null, emitsDone: null, at: null, tries: 0, once: false, dueAt: null, message: null },
+    },
+  ]);
+});
+
+test('fails loudly at a key that is taken', () => {
+  const table = givenQuestion();
+
+  const again = () => table.run({ verb: 'askQuestion', args: askArgs({ questionId: 'qst_b' }) });
+
+  expect(again).toThrow(`There is a row under dates of ${TASK} already.`);
+});
+
 test('refuses a worker that has put the task to rest', () => {
   const table = givenWaitingTask();
 

@@ -8,8 +8,8 @@ import {
   givenRunningTask,
   givenWaitingTask,
   lease,
-  MINUTE,
   QUESTION,
+  sleep,
   TASK,
 } from '../given.ts';
 import { Table } from '../table.ts';
@@ -25,9 +25,9 @@ test.each([
   expect(dataOf(events).at(-1)).toEqual(['task.cancelled', { reason: 'changed my mind' }]);
 });
 
-test('[Q7] cancels its questions and timers at once', () => {
+test('[Q7] cancels its questions and sleeps at once', () => {
   const table = givenQuestion();
-  table.run({ verb: 'startTimer', args: { ...lease(), key: 'nap', ms: MINUTE } });
+  table.run(sleep());
 
   const { events } = table.run(cancel);
 
@@ -36,7 +36,7 @@ test('[Q7] cancels its questions and timers at once', () => {
     { questionId: QUESTION, reason: 'cancelled', resolvedBy: null },
   ]);
   expect(table.question(QUESTION).resolution).toMatchObject({ status: 'cancelled', reason: 'cancelled' });
-  expect(table.openTimers(TASK)).toEqual([]);
+  expect(table.row(TASK, 'nap').dueAt).toBeNull();
 });
 
 test('cancels a question that was asked in the same batch', () => {

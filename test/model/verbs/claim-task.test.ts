@@ -1,28 +1,36 @@
 import { expect, test } from 'vitest';
 import {
   answer,
+  begin,
+  cancel,
   claim,
+  claimOf,
   createArgs,
   dataOf,
+  fail,
   givenCancelledTask,
   givenQueuedTask,
   givenRunningTask,
   givenWaitingTask,
+  lease,
   MINUTE,
+  settle,
+  sleep,
   TASK,
+  wait,
 } from '../given.ts';
 import { NOON, Table } from '../table.ts';
 
-const claimB = { verb: 'claimTask', args: { taskId: 'task_b', version: '1' } } as const;
+const claimB = claimOf('task_b');
 
 test('begins the first attempt under a new fence', () => {
   const table = givenQueuedTask({ timeoutMs: MINUTE });
 
-  const { outcome, events } = table.run({ verb: 'claimTask', args: { taskId: TASK, version: '7' } });
+  const { outcome, events } = table.run(claimOf(TASK, { version: '7' }));
 
   expect(outcome).toMatchObject({
     ok: true,
-    result: { task: { status: 'running', fence: 1, attempt: 1, version: '7' } },
+    result: { task: { status: 'running', fence: 1, attempt: 1, version: '7', held: true, begins: false }, rows: [] },
   });
   expect(dataOf(events)).toEqual([['task.started', { attempt: 1 }]]);
   expect(table.task(TASK)).toMatchObject({ startedAt: NOON, runningSince: NOON, deadlineAt: NOON + MINUTE });
@@ -33,7 +41,7 @@ test('goes on with the same attempt and version after a wait, under a higher fen
   table.run(answer('june'));
   table.now += MINUTE;
 
-  const { outcome, events } = table.run({ verb: 'claimTask', args: { taskId: TASK, version: '2' } });
+  const { outcome, events } = table.run(claimOf(TASK, { version: '2' }));
 
   expect(outcome).toMatchObject({
     ok: true,
@@ -97,8 +105,8 @@ test('runs tasks of different lanes side by side', () => {
 test('frees the lane while its task waits', () => {
   const table = givenRunningTask({ concurrencyKey: 'ann' });
   givenQueuedTask({ taskId: 'task_b', concurrencyKey: 'ann' }, table);
-  table.run({ verb: 'startTimer', args: { taskId: TASK, fence: 1, key: 'nap', ms: MINUTE } });
-  table.run({ verb: 'waitTask', args: { taskId: TASK, fence: 1, keys: ['nap'] } });
+  table.run(sleep());
+  table.run(wait('nap'));
 
   const { outcome } = table.run(claimB);
 
@@ -114,4 +122,110 @@ test('takes the lane of a task that is new in the batch for busy, since nobody h
   ]);
 
   expect(outcomes).toMatchObject([{ ok: true }, { ok: false, code: 'not_claimable' }]);
+});
+
+test('begins another attempt after one that was lost, and tells it', () => {
+  const table = givenRunningTask();
+  table.run({ verb: 'requeueTask', args: { ...lease(), cause: 'worker_lost' } });
+
+  const { events } = table.run(claim);
+
+  expect(dataOf(events)).toEqual([['task.started', { attempt: 2 }]]);
+  expect(table.task(TASK)).toMatchObject({ attempt: 2, begins: false, fence: 2 });
+});
+
+test('goes on with the same attempt after a drain, without an event', () => {
+  const table = givenRunningTask();
+  table.run({ verb: 'requeueTask', args: { ...lease(), cause: 'drained' } });
+
+  const { events } = table.run(claim);
+
+  expect(events).toEqual([]);
+  expect(table.task(TASK)).toMatchObject({ attempt: 1, fence: 2 });
+});
+
+test('gives the whole journal to a copy that begins', () => {
+  const table = givenWaitingTask({ askedAt: 1 });
+  table.run({ verb: 'wakeTask', args: lease() });
+  table.run(claim);
+  table.commit([begin({ fence: 2 }), settle({ fence: 2 })]);
+  table.run({ verb: 'requeueTask', args: { ...lease({ fence: 2 }), cause: 'drained' } });
+
+  const { outcome } = table.run(claim);
+
+  const rows = [table.row(TASK, 'charge'), table.row(TASK, 'dates')];
+  expect(rows).toMatchObject([{ status: 'done' }, { status: 'pending' }]);
+  expect(outcome).toMatchObject({ ok: true, result: { task: table.task(TASK), rows } });
+});
+
+test('gives no journal to a copy that goes on from memory', () => {
+  const table = givenWaitingTask();
+  table.run(answer('june'));
+
+  const { outcome } = table.run(claimOf(TASK, { warm: true }));
+
+  expect(outcome).toMatchObject({ ok: true, result: { task: { fence: 2, held: true }, rows: null } });
+});
+
+test('[T1] discards what a step was saying that runs again, after the start of the attempt', () => {
+  const table = givenRunningTask();
+  table.run(begin({ key: 'reply', messageId: 'msg_a' }));
+  table.run(begin({ key: 'charge' }));
+  table.run({ verb: 'requeueTask', args: { ...lease(), cause: 'worker_lost' } });
+
+  const { events, outcome } = table.run(claim);
+
+  expect(dataOf(events)).toEqual([
+    ['task.started', { attempt: 2 }],
+    ['message.discarded', { messageId: 'msg_a', reason: 'step_interrupted' }],
+  ]);
+  expect(events[1]?.step).toBe('{"name":"reply","attempt":1}');
+  expect(table.row(TASK, 'reply').message).toBeNull();
+  expect(outcome).toMatchObject({ result: { rows: [{ key: 'charge' }, { key: 'reply', message: null, tries: 1 }] } });
+});
+
+test('leaves a task alone that is put off, even when its time has come', () => {
+  const table = givenQueuedTask({ runAt: NOON + MINUTE });
+  table.now += 2 * MINUTE;
+
+  const { outcome } = table.run(claim);
+
+  expect(outcome).toMatchObject({ ok: false, code: 'not_claimable', message: `${TASK} is not ready yet.` });
+});
+
+test('leaves a task alone whose last attempt a worker still runs', () => {
+  const table = givenRunningTask({ timeoutMs: MINUTE, maxAttempts: 2 });
+  table.now += MINUTE;
+  table.run(fail({ when: 'deadline', jitter: 0 }));
+
+  const { outcome } = table.run(claim);
+
+  expect(table.task(TASK)).toMatchObject({ status: 'queued', runAt: null, held: true });
+  expect(outcome).toMatchObject({ ok: false, code: 'not_claimable' });
+});
+
+test('keeps the lane busy while a worker holds a task that was cancelled', () => {
+  const table = givenRunningTask({ concurrencyKey: 'ann' });
+  givenQueuedTask({ taskId: 'task_b', concurrencyKey: 'ann' }, table);
+  table.run(cancel);
+
+  const busy = table.run(claimB);
+  table.run({ verb: 'releaseTask', args: lease() });
+  const free = table.run(claimB);
+
+  expect(busy.outcome).toMatchObject({ ok: false, code: 'not_claimable' });
+  expect(free.outcome.ok).toBe(true);
+});
+
+test('never runs two attempts of a task of a lane side by side', () => {
+  const table = givenRunningTask({ concurrencyKey: 'ann', maxAttempts: 2, timeoutMs: MINUTE });
+  table.now += MINUTE;
+  table.run(fail({ when: 'deadline' }));
+
+  const busy = table.run(claim);
+  table.run({ verb: 'releaseTask', args: lease() });
+  const free = table.run(claim);
+
+  expect(busy.outcome).toMatchObject({ ok: false, code: 'not_claimable' });
+  expect(free.outcome.ok).toBe(true);
 });

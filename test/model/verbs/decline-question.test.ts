@@ -17,7 +17,8 @@ test('resolves a pending question without an answer, and wakes its task', () => 
     ['question.declined', { questionId: QUESTION, reason: 'not now', resolvedBy: 'ann' }],
     ['task.resumed', {}],
   ]);
-  expect(resolutions).toMatchObject([{ key: 'dates', outcome: { status: 'declined', reason: 'not now' } }]);
+  const value = '{"status":"declined","reason":"not now"}';
+  expect(resolutions).toMatchObject([{ key: 'dates', status: 'declined', value }]);
   expect(table.task(TASK)).toMatchObject({ status: 'queued', pendingQuestionCount: 0 });
 });
 

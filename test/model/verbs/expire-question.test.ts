@@ -15,7 +15,7 @@ test('[Q4] expires an overdue question, and its task goes on', () => {
     ['question.expired', { questionId: QUESTION, resolvedBy: null }],
     ['task.resumed', {}],
   ]);
-  expect(resolutions).toMatchObject([{ key: 'dates', outcome: { status: 'expired' } }]);
+  expect(resolutions).toMatchObject([{ key: 'dates', status: 'expired', ord: 1 }]);
   expect(table.task(TASK)).toMatchObject({ status: 'queued', pendingQuestionCount: 0 });
 });
 

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { dataOf, givenQuestion, givenRunningTask, givenWaitingTask, lease, MINUTE, QUESTION, TASK } from '../given.ts';
-
-const finish = { verb: 'finishTask', args: { ...lease(), output: { booked: true } } } as const;
+import { dataOf, finish, givenQuestion, givenRunningTask, givenWaitingTask, MINUTE, QUESTION, TASK } from '../given.ts';
 
 test('completes a running task with its output', () => {
   const table = givenRunningTask();

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { newRow } from '../../../src/model/row.ts';
 import { fireTimer } from '../../../src/model/verbs/fire-timer.ts';
 import { View } from '../../../src/model/view.ts';
-import { cancel, givenRunningTask, givenSleepingTask, lease, MINUTE, TASK, typesOf } from '../given.ts';
+import { cancel, givenQuestion, givenRunningTask, givenSleepingTask, MINUTE, sleep, TASK, typesOf } from '../given.ts';
 
 const fire = { verb: 'fireTimer', args: { taskId: TASK, key: 'nap' } } as const;
 
@@ -13,14 +14,15 @@ test('ends a sleep whose time has come, and wakes its task', () => {
 
   expect(outcome).toEqual({ ok: true, result: null, replayed: false });
   expect(typesOf(events)).toEqual(['task.resumed']);
-  expect(resolutions).toEqual([{ taskId: TASK, key: 'nap', outcome: { status: 'slept' }, call: 0 }]);
+  const told = { status: 'done', value: 'null', ord: 1, emitsDone: 0, at: table.now };
+  expect(resolutions).toEqual([{ taskId: TASK, key: 'nap', ...told, call: 0 }]);
   expect(table.task(TASK).status).toBe('queued');
-  expect(table.openTimers(TASK)).toEqual([]);
+  expect(table.row(TASK, 'nap')).toMatchObject({ ...told, dueAt: null });
 });
 
 test('leaves a running task running', () => {
   const table = givenRunningTask();
-  table.run({ verb: 'startTimer', args: { ...lease(), key: 'nap', ms: 0 } });
+  table.run(sleep({ ms: 0 }));
 
   const { events } = table.run(fire);
 
@@ -49,7 +51,7 @@ test('fires once, also when it is called twice in one batch', () => {
   expect(typesOf(events)).toEqual(['task.resumed']);
 });
 
-test('finds no timer of a task that has ended', () => {
+test('never ends the sleep of a task that has ended', () => {
   const table = givenSleepingTask();
   table.run(cancel);
   table.now += MINUTE;
@@ -59,9 +61,21 @@ test('finds no timer of a task that has ended', () => {
   expect(outcome).toMatchObject({ ok: false, code: 'not_due' });
 });
 
-test('refuses a timer whose task is not there', () => {
+test('finds nothing to end under the key of a question', () => {
+  const { outcome } = givenQuestion().run({ verb: 'fireTimer', args: { taskId: TASK, key: 'dates' } });
+
+  expect(outcome).toMatchObject({ ok: false, code: 'not_due' });
+});
+
+test('finds nothing to end under an unknown key', () => {
+  const { outcome } = givenRunningTask().run(fire);
+
+  expect(outcome).toMatchObject({ ok: false, code: 'not_due' });
+});
+
+test('refuses a sleep whose task is not there', () => {
   const view = new View({ owner: 'local', head: 0, prunedSeq: 0, epoch: null });
-  view.load({ timers: [{ taskId: TASK, key: 'nap', dueAt: 0, open: true }] });
+  view.load({ rows: [newRow({ taskId: TASK, key: 'nap' }, { kind: 'sleep', askedAt: 0, dueAt: 0 })] });
 
   const { outcome } = fireTimer.decide(view, fire.args, 1);
 

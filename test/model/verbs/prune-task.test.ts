@@ -1,12 +1,24 @@
 import { expect, test } from 'vitest';
-import { cancel, givenQueuedTask, givenRunningTask, MINUTE, TASK } from '../given.ts';
+import {
+  begin,
+  CHILD,
+  CONVERSATION,
+  cancel,
+  finish,
+  givenChild,
+  givenQueuedTask,
+  givenRunningTask,
+  givenTurn,
+  MINUTE,
+  post,
+  TASK,
+} from '../given.ts';
 import { Table } from '../table.ts';
 
 const prune = { verb: 'pruneTask', args: { rootId: TASK, retentionMs: MINUTE } } as const;
 
 function givenEndedTree(): Table {
-  const table = givenRunningTask();
-  table.putChild(TASK, 'task_child');
+  const table = givenChild();
   givenQueuedTask({ taskId: 'task_other' }, table);
   table.run(cancel);
   return table;
@@ -21,6 +33,17 @@ test('deletes the events of a tree that ended long ago, and of no other', () => 
   expect(outcome).toEqual({ ok: true, result: null, replayed: false });
   expect(events).toEqual([]);
   expect(table.events.map(({ taskId }) => taskId)).toEqual(['task_other']);
+});
+
+test('deletes the journals of the tree, and of no other', () => {
+  const table = givenEndedTree();
+  givenRunningTask({ taskId: 'task_running' }, table);
+  table.run(begin({ taskId: 'task_running' }));
+  table.now += MINUTE;
+
+  table.run(prune);
+
+  expect([...table.rows.values()].map(({ taskId, key }) => [taskId, key])).toEqual([['task_running', 'charge']]);
 });
 
 test('moves the marks of the task and the log to the last event pruned', () => {
@@ -68,7 +91,7 @@ test('prunes once', () => {
 
 test.each([
   ['an unfinished task', givenRunningTask(), TASK],
-  ['a child apart from its root', givenEndedTree(), 'task_child'],
+  ['a child apart from its root', givenEndedTree(), CHILD],
   ['an unknown task', new Table(), TASK],
 ])('leaves %s alone', (_what, table, rootId) => {
   table.now += MINUTE;
@@ -76,4 +99,26 @@ test.each([
   const { outcome } = table.run({ verb: 'pruneTask', args: { rootId, retentionMs: MINUTE } });
 
   expect(outcome).toMatchObject({ ok: false, code: 'not_due' });
+});
+
+test('moves the mark of the conversation, never back', () => {
+  const table = givenTurn();
+  table.run(finish);
+  table.run(post('b'));
+  table.run({ verb: 'cancelTask', args: { taskId: 'task_b', reason: null } });
+  const mark = () => table.conversations.get(CONVERSATION)?.prunedSeq;
+
+  table.run({ verb: 'pruneTask', args: { rootId: 'task_b', retentionMs: 0 } });
+  const newest = mark();
+  table.run({ verb: 'pruneTask', args: { rootId: TASK, retentionMs: 0 } });
+
+  expect(newest).toBe(table.task('task_b').lastSeq);
+  expect(mark()).toBe(newest);
+});
+
+test('prunes a task whose conversation was deleted', () => {
+  const table = givenTurn();
+  table.run({ verb: 'deleteConversation', args: { conversationId: CONVERSATION } });
+
+  expect(table.run({ verb: 'pruneTask', args: { rootId: TASK, retentionMs: 0 } }).outcome.ok).toBe(true);
 });

@@ -1,20 +1,24 @@
 import { expect, test } from 'vitest';
-import { taskError } from '../../../src/model/task-error.ts';
 import type { SettleStepArgs } from '../../../src/model/verbs/settle-step.ts';
-import { dataOf, givenRunningTask, lease, TASK } from '../given.ts';
+import { append, begin, dataOf, failure, givenRunningTask, note, settle as settleAny, sleep, TASK } from '../given.ts';
+import { NOON, type Table } from '../table.ts';
 
 const step = { name: 'reply', attempt: 1 };
 const ref = '{"name":"reply","attempt":1}';
-const completed = { status: 'completed' } as const;
-const failed = { status: 'failed', error: taskError('agent_error', 'no luck'), retryInMs: 250 } as const;
+const failed = failure('no luck', 250);
 
 function settle(over: Partial<SettleStepArgs>) {
-  const args = { ...lease(), step, ms: 40, outcome: completed, message: null, tool: null, ...over };
-  return { verb: 'settleStep', args } as const;
+  return settleAny({ key: 'reply', ...over });
+}
+
+function givenStep(over: Parameters<typeof begin>[0] = {}): Table {
+  const table = givenRunningTask();
+  table.run(begin({ key: 'reply', ...over }));
+  return table;
 }
 
 test('tells that a step has completed', () => {
-  const table = givenRunningTask();
+  const table = givenStep();
 
   const { outcome, events } = table.run(settle({}));
 
@@ -23,7 +27,7 @@ test('tells that a step has completed', () => {
 });
 
 test('tells that a step has failed, and when it runs again', () => {
-  const table = givenRunningTask();
+  const table = givenStep();
 
   const { events } = table.run(settle({ outcome: failed }));
 
@@ -31,7 +35,7 @@ test('tells that a step has failed, and when it runs again', () => {
 });
 
 test('[T1] tells the whole message before the end of its step', () => {
-  const table = givenRunningTask();
+  const table = givenStep();
 
   const { events } = table.run(settle({ message: { id: 'msg_a', content: 'Lisbon in June.' } }));
 
@@ -47,7 +51,7 @@ test('[T1] tells the whole message before the end of its step', () => {
 });
 
 test('[T8] shows a model that returned nothing as an empty message', () => {
-  const table = givenRunningTask();
+  const table = givenStep();
 
   const { events } = table.run(settle({ message: { id: 'msg_a', content: '' } }));
 
@@ -58,10 +62,8 @@ test.each([
   ['[T1] keeps what was said before a step failed for good as a partial message', 'Lisbon in', false],
   ['[T8] keeps a message that failed before its first word as a partial one that is empty', '', true],
 ])('%s', (_, content, empty) => {
-  const table = givenRunningTask();
-  const final = { ...failed, retryInMs: null };
-
-  const { events } = table.run(settle({ outcome: final, message: { id: 'msg_a', content } }));
+  const table = givenStep();
+  const { events } = table.run(settle({ outcome: failure(), message: { id: 'msg_a', content } }));
 
   const message = {
     ...{ id: 'msg_a', conversationId: null, taskId: TASK, role: 'assistant', content, status: 'partial', empty },
@@ -75,7 +77,7 @@ test.each([
 });
 
 test('discards the message of a step that is attempted again', () => {
-  const table = givenRunningTask();
+  const table = givenStep();
 
   const { events } = table.run(settle({ outcome: failed, message: { id: 'msg_a', content: 'Lisbon' } }));
 
@@ -87,7 +89,7 @@ test('discards the message of a step that is attempted again', () => {
 });
 
 test("tells that a tool's output is too large to be told", () => {
-  const table = givenRunningTask();
+  const table = givenStep();
   const tool = { toolCallId: 'call_1', output: null, truncated: true } as const;
 
   const { events } = table.run(settle({ tool }));
@@ -96,7 +98,7 @@ test("tells that a tool's output is too large to be told", () => {
 });
 
 test('tells what a tool gave back before the end of its step', () => {
-  const table = givenRunningTask();
+  const table = givenStep();
   const tool = { toolCallId: 'call_1', output: { sunny: true } };
 
   const { events } = table.run(settle({ tool }));
@@ -109,11 +111,85 @@ test('tells what a tool gave back before the end of its step', () => {
 });
 
 test('refuses an old fence', () => {
-  const table = givenRunningTask();
+  const table = givenStep();
   const before = table.records();
 
   const { outcome } = table.run(settle({ fence: 0 }));
 
   expect(outcome).toMatchObject({ ok: false, code: 'lease_lost' });
   expect(table.records()).toEqual(before);
+});
+
+test('journals what a step came to, after the events before it', () => {
+  const table = givenStep({ askedAt: 2 });
+  table.run(append(0, [note()]));
+
+  const { resolutions } = table.run(settle({ askedAt: 9, outcome: { status: 'completed', value: '{"paid":true}' } }));
+
+  const told = { status: 'done', ord: 1, emitsDone: 1, at: NOON };
+  expect(resolutions).toEqual([{ taskId: TASK, key: 'reply', ...told, value: null, call: 0 }]);
+  expect(table.row(TASK, 'reply')).toMatchObject({ ...told, value: '{"paid":true}', askedAt: 2, tries: 1 });
+  expect(table.task(TASK).ord).toBe(1);
+});
+
+test('journals how a step has failed for good', () => {
+  const table = givenStep({ messageId: 'msg_a' });
+
+  const { resolutions } = table.run(settle({ outcome: failure() }));
+
+  expect(resolutions).toMatchObject([{ key: 'reply', status: 'failed', value: null }]);
+  expect(table.row(TASK, 'reply')).toMatchObject({
+    ...{ status: 'failed', ord: 1, message: null },
+    value: '{"name":"Error","message":"no luck","fields":{},"cause":null}',
+  });
+});
+
+test('leaves a step pending that runs again, with nothing said', () => {
+  const table = givenStep({ messageId: 'msg_a' });
+
+  const { resolutions } = table.run(settle({ outcome: failed, message: { id: 'msg_a', content: 'Lisbon' } }));
+
+  expect(resolutions).toEqual([]);
+  expect(table.row(TASK, 'reply')).toMatchObject({ status: 'pending', tries: 1, message: null });
+  expect(table.task(TASK).ord).toBe(0);
+});
+
+test('leaves a step as it is that has come to something already', () => {
+  const table = givenStep();
+  table.run(settle({}));
+  const before = table.records();
+
+  const { outcome, events } = table.run(settle({ outcome: failure() }));
+
+  expect(outcome).toEqual({ ok: true, result: null, replayed: false });
+  expect(events).toEqual([]);
+  expect(table.records()).toEqual(before);
+});
+
+test('journals a step that fails without having run, since it may have run under a row that is gone', () => {
+  const table = givenRunningTask();
+  const uncertain = failure('may have run', null, { code: 'step_uncertain' });
+
+  const { events } = table.run(settle({ once: true, askedAt: 4, outcome: uncertain, ms: 0 }));
+
+  expect(dataOf(events)).toEqual([['step.failed', { ...step, error: uncertain.error, retryInMs: null }]]);
+  expect(table.row(TASK, 'reply')).toMatchObject({
+    ...{ kind: 'step', status: 'failed', once: true, tries: 0, askedAt: 4, ord: 1, value: uncertain.failure },
+  });
+});
+
+test.each([
+  ['completes', settle({})],
+  ['is to run again', settle({ outcome: failed })],
+])('fails loudly at a step that %s and has not begun', (_how, call) => {
+  const table = givenRunningTask();
+
+  expect(() => table.run(call)).toThrow(`reply of ${TASK} ends, and has not begun.`);
+});
+
+test('fails loudly at a key of another kind', () => {
+  const table = givenRunningTask();
+  table.run(sleep({ key: 'reply' }));
+
+  expect(() => table.run(settle({}))).toThrow(`reply of ${TASK} is of kind sleep, not step.`);
 });

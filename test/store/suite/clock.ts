@@ -93,6 +93,22 @@ export function testClock(engine: Engine): void {
       expect(store.due(start + 3_000, 2)).toEqual([timerItem, questionItem]);
     });
 
+    test('makes a delayed task due, and offers it once it is declared ready', async () => {
+      const { id: taskId } = await ann.create({ runAt: now + 2_000 });
+      const ready = () => store.commit(ann.name, [{ verb: 'readyTask', args: { taskId } }]);
+      expect(store.nextDueAt()).toBe(now + 2_000);
+      expect((await ready()).outcomes[0]).toMatchObject({ ok: false, code: 'not_due' });
+      expect(store.claimable(10)).toEqual([]);
+
+      now += 2_000;
+      expect(store.due(now, 10)).toEqual([{ owner: ann.name, kind: 'ready', taskId }]);
+      await ready();
+
+      expect(store.claimable(10)).toMatchObject([{ taskId }]);
+      expect(store.due(now, 10)).toEqual([]);
+      expect(store.nextDueAt()).toBeNull();
+    });
+
     test('has nothing due once it is done', async () => {
       expect(store.nextDueAt()).toBeNull();
       const task = await ann.start();
@@ -109,7 +125,7 @@ export function testClock(engine: Engine): void {
       await ann.answer(question.id);
 
       expect(outcomes.map(({ ok }) => ok)).toEqual([true, false]);
-      expect(resolutions).toMatchObject([{ taskId: task.id, key: 'nap', outcome: { status: 'slept' } }]);
+      expect(resolutions).toMatchObject([{ taskId: task.id, key: 'nap', status: 'done' }]);
       expect(store.due(now + 1e9, 10)).toEqual([]);
       expect(store.nextDueAt()).toBeNull();
     });

@@ -39,7 +39,7 @@ export function testCommits(store: () => Store): void {
 
       const batch = await store().commit(ann.name, [
         { verb: 'createTask', args },
-        { verb: 'claimTask', args: { taskId: args.taskId, version: '7' } },
+        { verb: 'claimTask', args: { taskId: args.taskId, version: '7', warm: true } },
         { verb: 'finishTask', args: { taskId: args.taskId, fence: 1, output: [1, 'é', null] } },
       ]);
 
@@ -97,7 +97,7 @@ export function testCommits(store: () => Store): void {
 
       const failing = store().commit(ann.name, [
         { verb: 'createTask', args },
-        { verb: 'appendEvents', args: { taskId: task.id, fence: 1, events: noteEvents(newId('task'), 2) } },
+        { verb: 'appendEvents', args: { taskId: task.id, fence: 1, after: 0, events: noteEvents(newId('task'), 2) } },
       ]);
 
       await expect(failing).rejects.toThrow('not loaded');
@@ -143,7 +143,13 @@ export function testCommits(store: () => Store): void {
       const ann = new Owner(store());
       const task = await ann.start();
       const step = JSON.stringify({ name: 'plan', attempt: 2 });
-      const event = { taskId: task.id, type: 'note.taken', step, data: '{"text":"naïve 🦊 \\u0000"}' };
+      const event = {
+        taskId: task.id,
+        conversationId: null,
+        type: 'note.taken',
+        step,
+        data: '{"text":"naïve 🦊 \\u0000"}',
+      };
 
       const { events, now, epoch } = await ann.append(task, [event]);
 
@@ -157,7 +163,7 @@ export function testCommits(store: () => Store): void {
 
       await ann.append(first, noteEvents(first.id, 2));
       const { dueAt, now } = await store().commit(ann.name, [
-        { verb: 'startTimer', args: { taskId: second.id, fence: 1, key: 'nap', ms: 500 } },
+        { verb: 'startTimer', args: { taskId: second.id, fence: 1, key: 'nap', askedAt: 0, ms: 500 } },
       ]);
 
       expect(store().task(ann.name, first.id)).toMatchObject({ firstSeq: 1, lastSeq: 6 });

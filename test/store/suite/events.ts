@@ -17,7 +17,13 @@ export function testEvents(store: () => Store): void {
         ),
         150,
       );
-      const events = samples.map(([data, ref]) => ({ taskId: task.id, type: 'note.taken', step: ref, data }));
+      const events = samples.map(([data, ref]) => ({
+        taskId: task.id,
+        conversationId: null,
+        type: 'note.taken',
+        step: ref,
+        data,
+      }));
 
       const batch = await ann.append(task, events);
 

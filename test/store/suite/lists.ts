@@ -93,7 +93,7 @@ export function testLists(store: () => Store): void {
       const { now } = await store().commit(ann.name, [
         { verb: 'declineQuestion', args: { questionId: declined, reason: null, resolvedBy: 'ann' } },
         { verb: 'expireQuestion', args: { questionId: expired } },
-        { verb: 'withdrawQuestion', args: { taskId, fence, key: 'd' } },
+        { verb: 'withdrawQuestion', args: { taskId, fence, key: 'd', askedAt: 0 } },
       ]);
 
       expect(store().question(ann.name, answered)?.resolution).toMatchObject({

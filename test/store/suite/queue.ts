@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Store } from '../../../src/store/store.ts';
+import type { TaskRecord } from '../../../src/model/task.ts';
+import type { HeldTask, Store } from '../../../src/store/store.ts';
 import { Owner } from '../../support/store-owner.ts';
 import type { Engine } from '../store.suite.ts';
 
@@ -41,10 +42,24 @@ export function testQueue(engine: Engine): void {
     test('comes to every owner in turn when it is asked for one at a time', async () => {
       const owners = ['ann', 'ben', 'cleo'];
       for (const name of owners) for (let i = 0; i < 3; i++) await new Owner(store, name).create();
+      const served: string[] = [];
 
-      const served = Array.from({ length: 6 }, () => store.claimable(1)[0]?.owner);
+      for (let turn = 0; turn < 6; turn++) {
+        const [next] = store.claimable(1);
+        served.push(next?.owner ?? '');
+        await new Owner(store, next?.owner).claim(next?.taskId ?? '');
+      }
 
       expect(served).toEqual([...owners, ...owners]);
+    });
+
+    test('lets new owners queue behind those who wait', async () => {
+      for (let i = 0; i < 4; i++) await ann.create();
+      await ann.claim(store.claimable(1)[0]?.taskId ?? '');
+
+      for (let i = 0; i < 3; i++) await new Owner(store, `late-${i}`).create();
+
+      expect(store.claimable(1)[0]?.owner).toBe('ann');
     });
 
     test('offers only queued tasks', async () => {
@@ -114,7 +129,7 @@ export function testQueue(engine: Engine): void {
 
     test('gives a task to one of two who claim it', async () => {
       const { id: taskId } = await ann.create();
-      const claim = { verb: 'claimTask', args: { taskId, version: '1' } } as const;
+      const claim = { verb: 'claimTask', args: { taskId, version: '1', warm: true } } as const;
 
       const batches = await Promise.all([store.commit('ann', [claim]), store.commit('ann', [claim])]);
 
@@ -122,22 +137,81 @@ export function testQueue(engine: Engine): void {
       expect(store.task('ann', taskId)).toMatchObject({ fence: 1 });
     });
 
+    test('keeps a lane closed until the worker of its cancelled task has let go', async () => {
+      const running = await ann.start({ concurrencyKey: 'deploy' });
+      const next = await ann.create({ concurrencyKey: 'deploy' });
+      await ann.cancel(running.id);
+      expect(claimable(10)).toEqual([]);
+      await expect(ann.claim(next.id)).rejects.toThrow('busy');
+
+      await ann.release(running);
+
+      expect(claimable(10)).toEqual([next.id]);
+    });
+
+    test('offers no task whose last attempt a worker still runs', async () => {
+      const task = await ann.start({ maxAttempts: 2, timeoutMs: 0 });
+      await ann.fail(task, { when: 'deadline' });
+      expect(claimable(10)).toEqual([]);
+
+      await ann.release(task);
+
+      expect(claimable(10)).toEqual([task.id]);
+    });
+
+    test('lets others of a lane pass a task that is not ready yet', async () => {
+      const first = await ann.start({ concurrencyKey: 'deploy', maxAttempts: 2 });
+      const second = await ann.create({ concurrencyKey: 'deploy', priority: -1 });
+
+      const failed = await ann.fail(first, { jitter: 1 });
+
+      expect(failed).toMatchObject({ status: 'queued', runAt: expect.any(Number) });
+      expect(claimable(10)).toEqual([second.id]);
+      expect(store.due(failed.runAt ?? 0, 10)).toEqual([{ owner: 'ann', kind: 'ready', taskId: first.id }]);
+      expect(store.nextDueAt()).toBe(failed.runAt);
+    });
+
+    test('keeps suspects apart', async () => {
+      const [suspect, other] = [await ann.create({ concurrencyKey: 'deploy' }), await ben.create()];
+
+      await ann.crashTwice(suspect.id);
+
+      expect(claimable(10)).toEqual([other.id]);
+      const item = { owner: 'ann', taskId: suspect.id, agent: 'planner', crashes: 2, aloneCrashes: 0 };
+      expect(store.suspects(10)).toEqual([item]);
+      expect(store.newestSuspects(2)).toEqual([]);
+    });
+
+    test('knows the suspects that run, the newest first', async () => {
+      const ids = [(await ann.create()).id, (await ben.create()).id];
+      for (const [at, owner] of [ann, ben].entries()) await owner.crashTwice(ids[at] ?? '');
+      const first = await ben.claim(ids[1] ?? '');
+      while (store.now() === first.runningSince) await ann.create();
+
+      const second = await ann.claim(ids[0] ?? '');
+
+      expect(store.suspects(10)).toEqual([]);
+      expect(store.newestSuspects(2)).toEqual([held(second), held(first)]);
+      expect(store.newestSuspects(1)).toHaveLength(1);
+    });
+
     test('knows what a dead process would leave behind', async () => {
       await ann.create();
       await ann.finish(await ann.start());
       const running = await ann.start();
+      const cancelled = await ben.start();
+      await ben.cancel(cancelled.id);
       const waiting = await ben.start();
       await ben.sleep(waiting, 'nap', 60_000);
       await ben.wait(waiting, ['nap']);
 
-      expect(store.orphans(10)).toEqual(
-        expect.arrayContaining([
-          { owner: 'ann', taskId: running.id, fence: 1 },
-          { owner: 'ben', taskId: waiting.id, fence: 1 },
-        ]),
-      );
+      const left = [held(running), held(ben.task(cancelled.id))];
+      expect(store.orphans(10)).toEqual(expect.arrayContaining(left));
       expect(store.orphans(10)).toHaveLength(2);
       expect(store.orphans(1)).toHaveLength(1);
+      await ann.requeue(running, 'crashed');
+      await ben.release(cancelled);
+      expect(store.orphans(10)).toEqual([]);
     });
 
     test('replaces the descriptions of agents', async () => {
@@ -149,4 +223,8 @@ export function testQueue(engine: Engine): void {
       expect(store.agents()).toEqual([{ ...describe('cook'), inputSchema: { type: 'object' } }, describe('planner')]);
     });
   });
+}
+
+function held({ owner, id: taskId, fence, status, runningSince }: TaskRecord): HeldTask {
+  return { owner, taskId, fence, status, runningSince };
 }

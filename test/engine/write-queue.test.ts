@@ -1,17 +1,25 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createInbox } from '../../src/engine/inbox.ts';
+import { createWriteQueue, type Written } from '../../src/engine/write-queue.ts';
 
-/** A disk that writes when told to: each batch waits for its verdict. */
+/** A disk that writes when told to: each batch waits for its verdict, and each repair too. */
 class Disk {
   readonly batches: number[][] = [];
+  readonly repairs: { broken: number[]; overtaken: number[] }[] = [];
   readonly written: number[] = [];
   readonly fatal: unknown[] = [];
   idle = 0;
-  readonly #verdicts: { resolve(refused: number[]): void; reject(error: unknown): void }[] = [];
-  readonly inbox = createInbox<number>({
+  readonly #verdicts: { resolve(written: Written): void; reject(error: unknown): void }[] = [];
+  #repaired: (notStored: number[]) => void = () => {};
+  readonly queue = createWriteQueue<number>({
     write: (entries) => {
       this.batches.push(entries);
       return new Promise((resolve, reject) => this.#verdicts.push({ resolve, reject }));
+    },
+    repair: (broken, overtaken) => {
+      this.repairs.push({ broken: [...broken], overtaken: [...overtaken] });
+      return new Promise((resolve) => {
+        this.#repaired = resolve;
+      });
     },
     onIdle: () => {
       this.idle += 1;
@@ -21,17 +29,29 @@ class Disk {
 
   async store(batch: number): Promise<void> {
     this.written.push(...(this.batches[batch] ?? []));
-    this.#verdicts[batch]?.resolve([]);
+    await this.#settle(batch, 'stored');
+  }
+
+  refuse(batch: number): Promise<void> {
+    return this.#settle(batch, 'full');
+  }
+
+  break(batch: number): Promise<void> {
+    return this.#settle(batch, 'broken');
+  }
+
+  async repair(notStored: number[]): Promise<void> {
+    this.#repaired(notStored);
     await settled();
   }
 
-  async refuse(batch: number): Promise<void> {
-    this.#verdicts[batch]?.resolve([...(this.batches[batch] ?? [])]);
-    await settled();
-  }
-
-  async break(batch: number, error: unknown): Promise<void> {
+  async fail(batch: number, error: unknown): Promise<void> {
     this.#verdicts[batch]?.reject(error);
+    await settled();
+  }
+
+  async #settle(batch: number, written: Written): Promise<void> {
+    this.#verdicts[batch]?.resolve(written);
     await settled();
   }
 }
@@ -43,10 +63,10 @@ afterEach(() => void vi.useRealTimers());
 
 test('sends what has gathered while two batches are under way as one', async () => {
   const disk = new Disk();
-  disk.inbox.put([1]);
-  disk.inbox.put([2]);
-  disk.inbox.put([3]);
-  disk.inbox.put([4]);
+  disk.queue.put([1]);
+  disk.queue.put([2]);
+  disk.queue.put([3]);
+  disk.queue.put([4]);
 
   await disk.store(0);
 
@@ -55,12 +75,12 @@ test('sends what has gathered while two batches are under way as one', async () 
 
 test('writes again, in the first order, what there was no space for, and nothing overtakes it', async () => {
   const disk = new Disk();
-  disk.inbox.put([1]);
-  disk.inbox.put([2]);
-  disk.inbox.put([3]);
+  disk.queue.put([1]);
+  disk.queue.put([2]);
+  disk.queue.put([3]);
   await disk.refuse(0);
   await disk.refuse(1);
-  disk.inbox.put([4]);
+  disk.queue.put([4]);
   expect(disk.batches).toHaveLength(2);
 
   await vi.advanceTimersByTimeAsync(1000);
@@ -71,8 +91,8 @@ test('writes again, in the first order, what there was no space for, and nothing
 
 test('waits for all that is under way before it writes again', async () => {
   const disk = new Disk();
-  disk.inbox.put([1]);
-  disk.inbox.put([2]);
+  disk.queue.put([1]);
+  disk.queue.put([2]);
   await disk.refuse(0);
 
   await vi.advanceTimersByTimeAsync(5000);
@@ -85,7 +105,7 @@ test('waits for all that is under way before it writes again', async () => {
 
 test('tries as often as it takes', async () => {
   const disk = new Disk();
-  disk.inbox.put([1]);
+  disk.queue.put([1]);
   for (let attempt = 0; attempt < 5; attempt++) {
     await disk.refuse(attempt);
     await vi.advanceTimersByTimeAsync(1000);
@@ -96,18 +116,51 @@ test('tries as often as it takes', async () => {
   expect(disk.written).toEqual([1]);
 });
 
+test('repairs a broken batch when nothing else is under way, knowing what has overtaken it', async () => {
+  const disk = new Disk();
+  disk.queue.put([1]);
+  disk.queue.put([2]);
+  disk.queue.put([3]);
+  await disk.break(0);
+  expect(disk.repairs).toEqual([]);
+
+  await disk.store(1);
+  expect(disk.repairs).toEqual([{ broken: [1], overtaken: [2] }]);
+  disk.queue.put([4]);
+  expect(disk.batches).toEqual([[1], [2]]);
+
+  await disk.repair([]);
+  expect(disk.batches).toEqual([[1], [2], [3, 4]]);
+});
+
+test('writes what a repair had no space for before what came later', async () => {
+  const disk = new Disk();
+  disk.queue.put([1, 2]);
+  disk.queue.put([3]);
+  await disk.break(0);
+  await disk.refuse(1);
+  disk.queue.put([4]);
+
+  await disk.repair([2]);
+  expect(disk.batches).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(1000);
+
+  expect(disk.repairs).toEqual([{ broken: [1, 2], overtaken: [] }]);
+  expect(disk.batches.at(2)).toEqual([2, 3, 4]);
+});
+
 test('tells of what must not happen', async () => {
   const disk = new Disk();
-  disk.inbox.put([1]);
+  disk.queue.put([1]);
 
-  await disk.break(0, new Error('a bug'));
+  await disk.fail(0, new Error('a bug'));
 
   expect(disk.fatal).toEqual([new Error('a bug')]);
 });
 
 test('is idle when all is written, not while something waits to be written again', async () => {
   const disk = new Disk();
-  disk.inbox.put([1]);
+  disk.queue.put([1]);
   await disk.refuse(0);
   expect(disk.idle).toBe(0);
 
@@ -119,13 +172,13 @@ test('is idle when all is written, not while something waits to be written again
 
 test('writes nothing more once it is stopped, and takes no failure for a fatal one', async () => {
   const disk = new Disk();
-  disk.inbox.put([1]);
-  disk.inbox.put([2]);
+  disk.queue.put([1]);
+  disk.queue.put([2]);
   await disk.refuse(0);
 
-  disk.inbox.stop();
-  await disk.break(1, new Error('The store is closed.'));
-  disk.inbox.put([3]);
+  disk.queue.stop();
+  await disk.fail(1, new Error('The store is closed.'));
+  disk.queue.put([3]);
   await vi.advanceTimersByTimeAsync(5000);
 
   expect(disk.batches).toHaveLength(2);

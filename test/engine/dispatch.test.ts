@@ -1,0 +1,540 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDispatcher, type Dispatcher } from '../../src/engine/dispatcher.ts';
+import { type CommitListener, createLog, type Log } from '../../src/engine/log.ts';
+import { taskError } from '../../src/model/task-error.ts';
+import { openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
+import { type Store, StoreError } from '../../src/store/store.ts';
+import type { CopyReport, Report } from '../../src/worker/protocol.ts';
+import { createArgs, newId, noteEvents } from '../support/store-owner.ts';
+import { allDone } from './published-store.ts';
+import { ScriptedPool } from './scripted-pool.ts';
+
+/** A dispatcher over a real store, whose workers are the test. */
+let store: Store;
+let log: Log;
+let pool: ScriptedPool;
+let dispatcher: Dispatcher;
+let troubles: string[];
+let commits: string[][];
+let isFull: boolean;
+
+function start(slots = 8, warmMs = 10_000): void {
+  const real = openSqliteStoreInProcess({ dir: ':memory:' });
+  const commit: Store['commit'] = (owner, calls) =>
+    isFull ? Promise.reject(new StoreError('storage_full', null)) : real.commit(owner, calls);
+  store = { ...real, commit };
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  pool = new ScriptedPool(slots);
+  dispatcher = createDispatcher({
+    store,
+    warmMs,
+    onTrouble: (taskId, why) => troubles.push(`${taskId}: ${why}`),
+    onFatal,
+  });
+  const keep: CommitListener = (_owner, calls) => commits.push(calls.map(({ verb }) => verb));
+  log = createLog({ store, listeners: [dispatcher.onCommitted, keep], follow: dispatcher.follow, onFatal });
+  dispatcher.start(log, pool);
+}
+
+beforeEach(() => {
+  troubles = [];
+  commits = [];
+  isFull = false;
+});
+
+afterEach(async () => {
+  await dispatcher.drain(0);
+  await store.close();
+});
+
+async function create(given: Parameters<typeof createArgs>[0] = {}): Promise<string> {
+  const args = createArgs(given);
+  await log.commit('ann', [{ verb: 'createTask', args }]);
+  await allDone();
+  return args.taskId;
+}
+
+function of(taskId: string, n: number, report: CopyReport): Report {
+  return { taskId, fence: store.task('ann', taskId)?.fence ?? 0, n, ...report };
+}
+
+async function report(...reports: Report[]): Promise<void> {
+  for (const each of reports) if (each.kind === 'end') pool.end(each.taskId);
+  dispatcher.onReports(0, reports);
+  await allDone();
+}
+
+function note(taskId: string, after: number): CopyReport {
+  return { kind: 'append', after, events: noteEvents(taskId, 1) };
+}
+
+function ask(questionId = newId('qst')): CopyReport {
+  const item = { id: 'a', prompt: 'Well?', header: null, required: true, type: 'boolean', default: null } as const;
+  return { kind: 'ask', questionId, key: 'go', askedAt: 0, items: [item], metadata: {}, timeoutMs: null };
+}
+
+const WAIT: CopyReport = { kind: 'wait', ord: 0, keys: ['go'] };
+const END: CopyReport = { kind: 'end', ending: { status: 'completed', output: null } };
+
+/** A task that waits, and whose copy is warm. @returns its id and its question's */
+async function waiting(given: Parameters<typeof createArgs>[0] = {}): Promise<[taskId: string, questionId: string]> {
+  const taskId = await create(given);
+  const questionId = newId('qst');
+  await report(of(taskId, 1, ask(questionId)));
+  await report(of(taskId, 2, WAIT));
+  expect(status(taskId)).toBe('waiting');
+  return [taskId, questionId];
+}
+
+async function answer(questionId: string): Promise<void> {
+  const args = { questionId, given: { answer: true }, resolvedBy: 'ann' };
+  await log.commit('ann', [{ verb: 'answerQuestion', args }]);
+}
+
+async function cancel(taskId: string): Promise<void> {
+  await log.commit('ann', [{ verb: 'cancelTask', args: { taskId, reason: null } }]);
+  await allDone();
+}
+
+const status = (taskId: string) => store.task('ann', taskId)?.status;
+const types = (taskId: string) =>
+  store
+    .readEvents('ann', { scope: { kind: 'log' }, after: 0, upTo: 10_000, unfinishedAt: null, limit: 200 })
+    .events.flatMap((event) => (event.taskId === taskId ? [event.type] : []));
+
+describe('claims', () => {
+  test('are never more than there are slots free', async () => {
+    start(3);
+    for (let n = 0; n < 10; n++) await create();
+
+    expect(pool.running).toBe(3);
+    expect(store.listTasks('ann', { status: ['running'], limit: 20, order: 'asc' })).toHaveLength(3);
+  });
+
+  test('that nothing came of are not tried again before something changes', async () => {
+    start();
+    await create({ concurrencyKey: 'lane' });
+    await create({ concurrencyKey: 'lane' });
+    const before = commits.length;
+
+    await allDone();
+
+    expect(commits.length).toBe(before);
+  });
+
+  test('of tasks that wait in memory come with what wakes them, one commit for both', async () => {
+    start();
+    const [taskId, questionId] = await waiting();
+    commits = [];
+
+    await answer(questionId);
+
+    expect(commits).toEqual([['answerQuestion', 'claimTask']]);
+    expect(pool.toldTo(taskId).at(-1)).toBe('adopt');
+  });
+
+  test('of a parent come with the end of its child', async () => {
+    start();
+    const parent = await create();
+    const childId = newId('task');
+    await report(of(parent, 1, { kind: 'spawn', key: 'kid', askedAt: 0, childId, agent: 'planner', input: null }));
+    await report(of(parent, 2, { kind: 'wait', ord: 1, keys: ['kid>'] }));
+    expect([status(parent), status(childId)]).toEqual(['waiting', 'running']);
+    commits = [];
+
+    await report(of(childId, 1, END));
+
+    expect(commits[0]).toEqual(['finishTask', 'claimTask']);
+    expect(pool.sent.at(-2)).toMatchObject({ kind: 'adopt', taskId: parent, resolutions: [{ key: 'kid>' }] });
+    expect(pool.sent.at(-1)).toMatchObject({ kind: 'ack', taskId: childId });
+  });
+
+  test('of a parent come with the cancellation of its child', async () => {
+    start();
+    const parent = await create();
+    const childId = newId('task');
+    await report(of(parent, 1, { kind: 'spawn', key: 'kid', askedAt: 0, childId, agent: 'planner', input: null }));
+    await report(of(parent, 2, { kind: 'wait', ord: 1, keys: ['kid>'] }));
+    commits = [];
+
+    await cancel(childId);
+
+    expect(commits[0]).toEqual(['cancelTask', 'claimTask']);
+    expect(status(parent)).toBe('running');
+  });
+
+  test('of tasks that wait in memory take no slot that is not free, and then begin as soon as one is', async () => {
+    start(1);
+    const [taskId, questionId] = await waiting();
+    const other = await create();
+    expect(status(other)).toBe('running');
+    commits = [];
+
+    await answer(questionId);
+    await allDone();
+    expect(commits).toEqual([['answerQuestion']]);
+
+    await report(of(other, 1, END));
+    expect(status(taskId)).toBe('running');
+    expect(pool.toldTo(taskId).at(-1)).toBe('adopt');
+    expect(pool.running).toBe(1);
+  });
+
+  test('of many tasks that are woken at once share the slots', async () => {
+    start(3);
+    const asked: string[] = [];
+    for (let n = 0; n < 6; n++) asked.push((await waiting())[1]);
+
+    await Promise.all(asked.map(answer));
+    await allDone();
+
+    expect(pool.running).toBe(3);
+    expect(store.listTasks('ann', { status: ['running'], limit: 20, order: 'asc' })).toHaveLength(3);
+  });
+
+  test('that there was no space for leave the copy warm and the slot free', async () => {
+    start(1);
+    const [taskId, questionId] = await waiting();
+    isFull = true;
+    await expect(answer(questionId)).rejects.toThrow('Nothing can be stored');
+
+    isFull = false;
+    await answer(questionId);
+
+    expect(status(taskId)).toBe('running');
+    expect(pool.toldTo(taskId).at(-1)).toBe('adopt');
+  });
+
+  test('of a suspect are left to the quarantine, which has a slot kept for it when others always queue', async () => {
+    start(1);
+    const suspect = await create();
+    for (let crash = 0; crash < 2; crash++) {
+      const { fence = 0 } = store.task('ann', suspect) ?? {};
+      await store.commit('ann', [{ verb: 'requeueTask', args: { taskId: suspect, fence, cause: 'crashed' } }]);
+      if (crash === 0) {
+        await store.commit('ann', [{ verb: 'claimTask', args: { taskId: suspect, version: '1', warm: true } }]);
+      }
+    }
+    expect(store.suspects(10)).toMatchObject([{ taskId: suspect, crashes: 2 }]);
+    pool.end(suspect);
+    const busy = await create();
+    const queued = await create();
+    expect([status(busy), status(queued)]).toEqual(['running', 'queued']);
+
+    // Time for the quarantine to have looked.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await report(of(busy, 1, END));
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await allDone();
+
+    expect([status(suspect), status(queued)]).toEqual(['running', 'queued']);
+  });
+});
+
+describe('reports', () => {
+  test('with a gap cost the copy that sent them its attempt, and are told of', async () => {
+    start();
+    const [broken, healthy] = [await create(), await create()];
+
+    await report(of(broken, 2, note(broken, 0)), of(healthy, 1, note(healthy, 0)));
+
+    expect(store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
+    expect(types(healthy)).toEqual(['task.created', 'task.started', 'note.taken']);
+    expect(troubles).toEqual([expect.stringContaining(broken)]);
+    expect(pool.toldTo(broken)).toEqual(['start', 'drop']);
+  });
+
+  test('that are a bug cost their own task and nobody else', async () => {
+    start();
+    const [broken, healthy] = [await create(), await create()];
+
+    await report(
+      of(healthy, 1, note(healthy, 0)),
+      of(broken, 1, note(broken, 7)),
+      of(broken, 2, note(broken, 8)),
+      of(healthy, 2, note(healthy, 1)),
+    );
+
+    expect(store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
+    expect(types(healthy).filter((type) => type === 'note.taken')).toHaveLength(2);
+    expect(status(healthy)).toBe('running');
+  });
+
+  test('of a healthy copy that overtook an earlier one are not taken for the whole: it goes on from its journal', async () => {
+    start();
+    const [broken, healthy] = [await create(), await create()];
+    const step = (name: string): CopyReport => {
+      const ref = { name, attempt: 1 };
+      return { kind: 'startStep', step: ref, askedAt: 0, once: false, messageId: null, tool: null };
+    };
+
+    // Two batches are under way at once, and the first is refused as a whole.
+    dispatcher.onReports(0, [of(healthy, 1, step('one')), of(broken, 1, note(broken, 7))]);
+    dispatcher.onReports(0, [of(healthy, 2, step('two'))]);
+    await allDone();
+
+    expect(store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
+    expect(store.task('ann', healthy)).toMatchObject({ status: 'running', attempt: 2, fence: 2 });
+    expect(types(healthy)).toContain('task.recovered');
+    expect(pool.sent.at(-1)).toMatchObject({ kind: 'start', taskId: healthy, rows: [{ key: 'two', tries: 1 }] });
+  });
+
+  test('that were sent before its worker was lost count: a copy that had ended has ended', async () => {
+    start();
+    const [ended, running] = [await create(), await create()];
+    const lease = { fence: 1 };
+
+    dispatcher.onReports(0, [of(ended, 1, note(ended, 0)), of(ended, 2, END), of(running, 1, note(running, 0))]);
+    const copies = [ended, running].map((taskId) => ({ taskId, ...lease }));
+    const error = taskError('worker_exited', 'The worker has ended.');
+    dispatcher.onLost({ copies, culprit: null, error }, null);
+    await allDone();
+
+    expect(status(ended)).toBe('completed');
+    expect(types(running)).toEqual([
+      ...['task.created', 'task.started', 'note.taken', 'task.recovered', 'task.started'],
+    ]);
+    expect(pool.sent.at(-1)).toMatchObject({ kind: 'start', taskId: running, attempt: 2, emits: 1 });
+  });
+
+  test('of a wake and a claim that cross claim once', async () => {
+    start();
+    const [taskId, questionId] = await waiting();
+
+    const answered = answer(questionId);
+    await report({ kind: 'wake', taskId, fence: 1 });
+    await answered;
+    await allDone();
+
+    expect(store.task('ann', taskId)).toMatchObject({ status: 'running', fence: 2 });
+    expect(pool.toldTo(taskId).filter((kind) => kind === 'adopt')).toHaveLength(1);
+  });
+
+  test('of a wake alone claim the task for the copy', async () => {
+    start();
+    const [taskId] = await waiting();
+    commits = [];
+
+    await report({ kind: 'wake', taskId, fence: 1 });
+
+    expect(commits).toEqual([['wakeTask', 'claimTask']]);
+    expect(pool.sent.at(-1)).toEqual({ kind: 'adopt', taskId, fence: 2, resolutions: [] });
+  });
+});
+
+describe('a worker that is lost', () => {
+  const error = taskError('worker_exited', 'The worker has ended.');
+
+  test('costs the culprit its attempt and the others nothing; who waits is not touched', async () => {
+    start();
+    const [culprit, neighbour] = [await create(), await create()];
+    const [resting] = await waiting();
+    const copies = [culprit, neighbour, resting].map((taskId) => ({ taskId, fence: 1 }));
+
+    const itsError = taskError('out_of_memory', 'It has used up its memory.');
+    dispatcher.onLost({ copies, culprit: { taskId: culprit, fence: 1, error: itsError }, error }, null);
+    await allDone();
+
+    expect(store.task('ann', culprit)).toMatchObject({ status: 'failed', error: itsError });
+    expect(store.task('ann', neighbour)).toMatchObject({ status: 'running', attempt: 2 });
+    expect(status(resting)).toBe('waiting');
+    expect(types(resting).at(-1)).toBe('task.waiting');
+  });
+
+  test('while a claim for its waiting copy is on its way: the task goes on in another', async () => {
+    start();
+    const [taskId, questionId] = await waiting();
+
+    const answered = answer(questionId);
+    dispatcher.onLost({ copies: [{ taskId, fence: 1 }], culprit: null, error }, null);
+    await answered;
+    await allDone();
+
+    expect(store.task('ann', taskId)).toMatchObject({ status: 'running', fence: 3, attempt: 1 });
+    expect(pool.sent.at(-1)).toMatchObject({ kind: 'start', taskId, fence: 3, rows: [{ key: 'go' }] });
+  });
+
+  test('leaves its lane free when the task is cancelled before it is given back', async () => {
+    start();
+    const taskId = await create({ concurrencyKey: 'lane' });
+    const next = await create({ concurrencyKey: 'lane' });
+
+    const cancelled = cancel(taskId);
+    dispatcher.onLost({ copies: [{ taskId, fence: 1 }], culprit: null, error }, null);
+    await cancelled;
+    await allDone();
+
+    expect([status(taskId), status(next)]).toEqual(['cancelled', 'running']);
+  });
+
+  test('is not needed for a task to have failed by itself', async () => {
+    start();
+    const taskId = await create({ maxAttempts: 2 });
+
+    dispatcher.onFailed(taskId, 1, taskError('agent_error', 'It threw in a timer.'), 'at a timer', null);
+    await allDone();
+
+    expect(types(taskId)).toContain('task.retrying');
+    expect(pool.toldTo(taskId).slice(0, 2)).toEqual(['start', 'drop']);
+  });
+});
+
+describe('code that throws where nobody catches it', () => {
+  const error = taskError('agent_error', 'It threw in a timer.');
+
+  test('costs its task the attempt, though its thread knows it by the claim before', async () => {
+    start();
+    const [taskId, questionId] = await waiting();
+    await answer(questionId);
+
+    dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
+    await allDone();
+
+    expect(store.task('ann', taskId)).toMatchObject({ status: 'failed', error, fence: 2 });
+    expect(pool.sent.at(-1)).toEqual({ kind: 'drop', taskId, fence: 2, reason: 'lost' });
+  });
+
+  test('takes the journal back to before the failure that it was, for the next attempt', async () => {
+    start();
+    const taskId = await create({ maxAttempts: 2 });
+    const step = { step: { name: 'flaky', attempt: 1 }, askedAt: 0, once: false, tool: null };
+    const told = taskError('agent_error', 'It flaked.');
+    const outcome = { status: 'failed', error: told, failure: '{"fields":{}}', retryInMs: null } as const;
+    await report(of(taskId, 1, { kind: 'startStep', ...step, messageId: null }));
+    await report(of(taskId, 2, { kind: 'settleStep', ...step, ms: 1, outcome, message: null }));
+    expect(store.task('ann', taskId)?.ord).toBe(1);
+
+    const cut = { keys: ['flaky'], askedAt: 0, ord: 1, emits: 5 };
+    dispatcher.onFailed(taskId, 1, error, 'in a promise', cut);
+    await allDone();
+
+    expect(types(taskId)).toContain('task.retrying');
+    expect(store.task('ann', taskId)).toMatchObject({ ord: 0, emits: 0, failures: 1 });
+  });
+
+  test('costs its task the attempt while it waits as well', async () => {
+    start();
+    const [taskId] = await waiting();
+
+    dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
+    await allDone();
+
+    expect(store.task('ann', taskId)).toMatchObject({ status: 'failed', error });
+  });
+
+  test('costs its task the attempt while it waits and another has its lane', async () => {
+    start();
+    const [taskId] = await waiting({ concurrencyKey: 'lane' });
+    const other = await create({ concurrencyKey: 'lane' });
+
+    dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
+    await allDone();
+
+    expect([status(taskId), status(other)]).toEqual(['failed', 'running']);
+  });
+
+  test('keeps its lane until its worker has let go of it', async () => {
+    start();
+    const taskId = await create({ concurrencyKey: 'lane' });
+    const next = await create({ concurrencyKey: 'lane' });
+
+    dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
+    await allDone();
+    expect([status(taskId), status(next)]).toEqual(['failed', 'queued']);
+
+    await report({ kind: 'released', taskId, fence: 1 });
+    expect(status(next)).toBe('running');
+  });
+
+  test('costs nothing when another copy runs the task by then', async () => {
+    start();
+    const taskId = await create();
+    const lost = taskError('worker_exited', 'The worker has ended.');
+    dispatcher.onLost({ copies: [{ taskId, fence: 1 }], culprit: null, error: lost }, null);
+    await allDone();
+
+    dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
+    await allDone();
+
+    expect(store.task('ann', taskId)).toMatchObject({ status: 'running', attempt: 2 });
+  });
+});
+
+describe('a task that is cancelled while it runs', () => {
+  test('holds its lane until its worker has let go of it', async () => {
+    start();
+    const taskId = await create({ concurrencyKey: 'lane' });
+    const next = await create({ concurrencyKey: 'lane' });
+
+    await cancel(taskId);
+    expect([status(taskId), status(next)]).toEqual(['cancelled', 'queued']);
+    expect(store.task('ann', taskId)?.held).toBe(true);
+
+    await report({ kind: 'released', taskId, fence: 1 });
+    expect(store.task('ann', taskId)?.held).toBe(false);
+    expect(status(next)).toBe('running');
+  });
+
+  test('lets go of its lane with its worker', async () => {
+    start();
+    const taskId = await create({ concurrencyKey: 'lane' });
+    const next = await create({ concurrencyKey: 'lane' });
+    await cancel(taskId);
+
+    const error = taskError('worker_exited', 'The worker has ended.');
+    dispatcher.onLost({ copies: [{ taskId, fence: 1 }], culprit: null, error }, null);
+    await allDone();
+
+    expect(status(next)).toBe('running');
+  });
+});
+
+describe('a stop', () => {
+  test('gives back what still runs, as if nothing had been, and lets go of what was cancelled', async () => {
+    start();
+    const [running, cancelled] = [await create(), await create()];
+    const [resting] = await waiting();
+    await cancel(cancelled);
+
+    await dispatcher.drain(0);
+    await dispatcher.stop(1000);
+
+    expect(store.task('ann', running)).toMatchObject({ status: 'queued', attempt: 1, crashes: 0, begins: false });
+    expect(types(running)).toEqual(['task.created', 'task.started']);
+    expect(status(resting)).toBe('waiting');
+    expect(store.orphans(10)).toEqual([]);
+  });
+
+  test('writes first what had been reported', async () => {
+    start();
+    const taskId = await create();
+
+    dispatcher.onReports(0, [of(taskId, 1, note(taskId, 0)), of(taskId, 2, END)]);
+    await dispatcher.drain(0);
+    await dispatcher.stop(1000);
+
+    expect(status(taskId)).toBe('completed');
+  });
+
+  test('does not take longer than it may when nothing can be stored', async () => {
+    start();
+    const taskId = await create();
+    isFull = true;
+
+    await dispatcher.drain(0);
+    await dispatcher.stop(50);
+
+    expect(status(taskId)).toBe('running');
+  });
+
+  test('claims nothing more', async () => {
+    start();
+
+    await dispatcher.drain(0);
+    const late = await create();
+
+    expect(status(late)).toBe('queued');
+  });
+});
