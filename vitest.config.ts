@@ -13,7 +13,10 @@ export default defineConfig({
       provider: 'v8',
       reporter: ['text'],
       // What decides every race: the pure functions between loading and writing.
-      include: ['src/model/verbs/**', 'src/model/{batch,ending,closing,resume,fence}.ts'],
+      include: [
+        'src/model/verbs/**',
+        'src/model/{batch,ending,closing,resume,resolving,cut,fence,turn,lane,message}.ts',
+      ],
       thresholds: { branches: 100 },
     },
   },

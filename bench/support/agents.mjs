@@ -39,3 +39,10 @@ export const ticker = defineAgent({
 function monotonicMs() {
   return Number(process.hrtime.bigint()) / 1e6;
 }
+
+export const nothing = defineAgent({ name: 'nothing', run: () => null });
+
+export const asker = defineAgent({
+  name: 'asker',
+  run: (task) => task.ask('value', { items: [{ id: 'value', prompt: 'What?' }], timeoutMs: null }),
+});

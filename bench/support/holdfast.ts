@@ -11,14 +11,19 @@ export interface Holdfast {
   url: string;
   pid: number;
   dataDir: string;
+  /** From the start of its process to its readiness, in ms. */
+  startedInMs: number;
   create(agent: string, input: unknown): Promise<string>;
+  /** SIGKILL; its data stay. */
+  kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-export async function startHoldfast(): Promise<Holdfast> {
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'holdfast-bench-'));
+export async function startHoldfast(options: { dataDir?: string } = {}): Promise<Holdfast> {
+  const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'holdfast-bench-'));
+  const spawnedAt = performance.now();
   const agents = path.join(ROOT, 'bench/support/agents.mjs');
   const flags = ['--port', '0', '--data', dataDir, '--agents', agents, '--workers', '2', '--log-level', 'error'];
   const child = spawn(process.execPath, [path.join(ROOT, 'dist/cli/main.js'), 'serve', ...flags], {
@@ -27,17 +32,24 @@ export async function startHoldfast(): Promise<Holdfast> {
   let text = '';
   while (!/http:\/\/\S+/.test(text)) text += (await once(child.stdout, 'data')).toString();
   child.stdout.resume();
+  const startedInMs = performance.now() - spawnedAt;
   const url = /http:\/\/\S+/.exec(text)?.[0] ?? '';
   return {
     url,
     pid: child.pid ?? 0,
     dataDir,
+    startedInMs,
     async create(agent, input) {
       const body = JSON.stringify({ agent, input });
       const headers = { 'content-type': 'application/json' };
       const response = await fetch(`${url}/v1/tasks`, { method: 'POST', headers, body });
       if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
       return ((await response.json()) as { id: string }).id;
+    },
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
     },
     async stop() {
       const exited = once(child, 'exit');
