@@ -23,11 +23,19 @@ export async function openFollower(
   return page;
 }
 
-/** Settles when the page's connection has this status, as often as is said since the page was loaded. */
+/** Settles when the page's connection has this status. */
 export async function untilStatus(page: Page, status: Connection['status']): Promise<void> {
   await page.evaluate(async (wanted) => {
     const { probe } = window;
     await probe.until(() => probe.client.connection.getSnapshot().status === wanted);
+  }, status);
+}
+
+/** Settles when the page's connection has had this status, were it for a moment, since the page was loaded. */
+export async function untilSaid(page: Page, status: Connection['status']): Promise<void> {
+  await page.evaluate(async (wanted) => {
+    const { probe } = window;
+    await probe.until(() => probe.connections.some((connection) => connection.status === wanted));
   }, status);
 }
 

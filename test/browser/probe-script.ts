@@ -42,6 +42,8 @@ export interface Probe {
   freezes: number;
   /** When the device last said that it has a network again, epoch ms. */
   onlineAt: number;
+  /** When it last said that it has none, epoch ms. */
+  offlineAt: number;
   /** Errors that nobody caught. */
   readonly errors: string[];
   /** Settles when this is true; looked at whenever something has changed. */
@@ -73,6 +75,7 @@ const probe: Probe = {
   returns: 0,
   freezes: 0,
   onlineAt: 0,
+  offlineAt: 0,
   errors: [],
   until(isTrue) {
     return new Promise((resolve) => {
@@ -107,6 +110,9 @@ document.addEventListener('freeze', () => {
 });
 window.addEventListener('online', () => {
   probe.onlineAt = now();
+});
+window.addEventListener('offline', () => {
+  probe.offlineAt = now();
 });
 if (setup.events !== undefined) void follow(setup.events);
 
