@@ -6,11 +6,13 @@ CREATE TABLE `conversation` (
 	`created_at` integer NOT NULL,
 	`last_activity_at` integer NOT NULL,
 	`pruned_seq` integer NOT NULL,
+	`unfinished_roots` integer NOT NULL,
 	`deleted_at` integer,
 	`purged` integer NOT NULL,
 	`title` text,
 	`metadata` text NOT NULL,
 	FOREIGN KEY (`log`) REFERENCES `log`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "conversation_unfinished" CHECK(unfinished_roots >= 0 and (unfinished_roots = 0 or deleted_at is null)),
 	CONSTRAINT "conversation_purged" CHECK(purged in (0, 1) and (purged = 0 or deleted_at is not null))
 );
 --> statement-breakpoint
@@ -79,7 +81,10 @@ CREATE TABLE `log` (
 	`epoch` text,
 	`claimable` integer NOT NULL,
 	`turn` integer NOT NULL,
+	`unfinished_roots` integer NOT NULL,
+	`pending_questions` integer NOT NULL,
 	CONSTRAINT "log_claimable_count" CHECK(claimable >= 0),
+	CONSTRAINT "log_unfinished" CHECK(unfinished_roots >= 0 and pending_questions >= 0),
 	CONSTRAINT "log_marks" CHECK(pruned_seq between 0 and head),
 	CONSTRAINT "log_epoch_from_first_event" CHECK((epoch is null) = (head = 0))
 );
@@ -182,6 +187,9 @@ CREATE TABLE `task` (
 	`held` integer NOT NULL,
 	`ord` integer NOT NULL,
 	`emits` integer NOT NULL,
+	`event_count` integer NOT NULL,
+	`events_length` integer NOT NULL,
+	`unfinished_below` integer NOT NULL,
 	`crashes` integer NOT NULL,
 	`crash_mark` integer NOT NULL,
 	`alone_crashes` integer NOT NULL,
@@ -224,6 +232,7 @@ CREATE TABLE `task` (
 	CONSTRAINT "task_run_at" CHECK(run_at is null or status = 'queued'),
 	CONSTRAINT "task_held_by_a_claim" CHECK(held in (0, 1) and (held = 0 or (status <> 'waiting' and fence > 0)) and (held = 1 or status <> 'running')),
 	CONSTRAINT "task_counts" CHECK(ord >= 0 and emits >= 0 and crashes >= 0 and crash_mark >= 0 and alone_crashes >= 0),
+	CONSTRAINT "task_limits" CHECK(event_count >= 0 and events_length >= 0 and unfinished_below >= 0 and (unfinished_below = 0 or (parent_id is null and finished_at is null))),
 	CONSTRAINT "task_error" CHECK((error is not null) = (status = 'failed')),
 	CONSTRAINT "task_cut" CHECK(cut is null or status = 'failed'),
 	CONSTRAINT "task_output" CHECK(output is null or status = 'completed'),

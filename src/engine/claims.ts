@@ -21,10 +21,10 @@ export interface Claims {
   start(log: Log, pool: Pool): void;
   stop(): void;
   /**
-   * Claims tasks whose copies wait in memory, in the commit that makes them claimable: as many as there are slots free
-   * just now, and none while others have queued for one.
+   * Claims tasks of an owner whose copies wait in memory, in the commit that makes them claimable: as many as there are
+   * slots free just now, and none while others have queued for one.
    */
-  rightAway(taskIds: readonly string[]): Followers | null;
+  rightAway(owner: string, taskIds: readonly string[]): Followers | null;
   /** How many more claims may be made now. */
   room(): number;
   /** Leaves so many slots to {@link Claims.claim}. */
@@ -47,14 +47,18 @@ const UNKNOWN_VERSION = '';
 
 export interface ClaimsOptions {
   store: Pick<Store, 'claimable'>;
-  copies: Pick<Copies, 'claim' | 'unclaim'>;
+  copies: Pick<Copies, 'claim' | 'unclaim' | 'busy'>;
+  /** How many tasks of one owner may run at once. Default: as many as there are slots. */
+  maxRunningPerOwner?: number | undefined;
   /** Called when claims have been settled. */
   onSettled(): void;
   onFatal(error: unknown): void;
 }
 
-export function createClaims({ store, copies, onSettled, onFatal }: ClaimsOptions): Claims {
-  const claiming = new Set<string>();
+export function createClaims(options: ClaimsOptions): Claims {
+  const { store, copies, maxRunningPerOwner = Number.POSITIVE_INFINITY, onSettled, onFatal } = options;
+  /** The owners of tasks whose claims are on their way. */
+  const claiming = new Map<string, string>();
   let running: { log: Log; pool: Pool } | null = null;
   let scheduled = false;
   /** Whether the last look has left tasks in the queue, as far as it could see. */
@@ -64,6 +68,24 @@ export function createClaims({ store, copies, onSettled, onFatal }: ClaimsOption
 
   function room(): number {
     return running === null ? 0 : running.pool.freeSlots() - claiming.size;
+  }
+
+  /** How many more tasks each owner may have claimed who has any. */
+  function roomOfOwners(): Map<string, number> {
+    const room = new Map<string, number>();
+    if (maxRunningPerOwner === Number.POSITIVE_INFINITY) return room;
+    for (const [owner, running] of copies.busy) room.set(owner, maxRunningPerOwner - running);
+    for (const owner of claiming.values()) room.set(owner, (room.get(owner) ?? maxRunningPerOwner) - 1);
+    return room;
+  }
+
+  /** Those that are not too many of their owners'. */
+  function fitting(candidates: readonly Candidate[], room: Map<string, number>): Candidate[] {
+    return candidates.filter(({ owner }) => {
+      const left = room.get(owner) ?? maxRunningPerOwner;
+      room.set(owner, left - 1);
+      return left > 0;
+    });
   }
 
   function schedule(): void {
@@ -79,7 +101,10 @@ export function createClaims({ store, copies, onSettled, onFatal }: ClaimsOption
     if (running === null) return;
     const free = Math.min(room() - reserved, AT_ONCE);
     if (free > 0) {
-      const candidates = store.claimable(free + claiming.size + 1).filter(({ taskId }) => !claiming.has(taskId));
+      const room = roomOfOwners();
+      const full = new Set([...room].filter(([, left]) => left <= 0).map(([owner]) => owner));
+      const offered = store.claimable(free + claiming.size + 1, full).filter(({ taskId }) => !claiming.has(taskId));
+      const candidates = fitting(offered, room);
       isCrowded = candidates.length > free;
       claim(candidates.slice(0, free));
     } else {
@@ -100,7 +125,7 @@ export function createClaims({ store, copies, onSettled, onFatal }: ClaimsOption
     for (const [owner, tasks] of groupBy(candidates, (candidate) => candidate.owner)) {
       const calls = tasks.map(({ taskId, agent }): VerbCall => {
         const version = pool.agents.find(({ name }) => name === agent)?.version ?? UNKNOWN_VERSION;
-        return begin(taskId, version);
+        return begin(owner, taskId, version);
       });
       failpoint?.('claim-not-asked');
       log
@@ -117,8 +142,8 @@ export function createClaims({ store, copies, onSettled, onFatal }: ClaimsOption
     }
   }
 
-  function begin(taskId: string, version: string): VerbCall {
-    claiming.add(taskId);
+  function begin(owner: string, taskId: string, version: string): VerbCall {
+    claiming.set(taskId, owner);
     return { verb: 'claimTask', args: { taskId, version, warm: copies.claim(taskId) } };
   }
 
@@ -138,12 +163,13 @@ export function createClaims({ store, copies, onSettled, onFatal }: ClaimsOption
       running = null;
       if (lookAgain !== null) clearTimeout(lookAgain);
     },
-    rightAway(taskIds) {
+    rightAway(owner, taskIds) {
       if (isCrowded) return null;
-      const taken = taskIds.filter((taskId) => !claiming.has(taskId)).slice(0, Math.max(0, room() - reserved));
+      const most = Math.min(room() - reserved, roomOfOwners().get(owner) ?? maxRunningPerOwner);
+      const taken = taskIds.filter((taskId) => !claiming.has(taskId)).slice(0, Math.max(0, most));
       if (taken.length === 0) return null;
       // They were claimed before, so their versions are known.
-      const calls = taken.map((taskId) => begin(taskId, UNKNOWN_VERSION));
+      const calls = taken.map((taskId) => begin(owner, taskId, UNKNOWN_VERSION));
       return {
         calls,
         onFailed() {

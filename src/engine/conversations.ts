@@ -13,7 +13,7 @@ import type { Log } from './log.ts';
 import { newId } from './new-ids.ts';
 import { conversationSubject, cursorAt, freshPosition, plainCursor } from './position.ts';
 import { unwrap } from './refusal.ts';
-import type { Read, Written } from './tasks.ts';
+import type { Read, TasksDependencies, Written } from './tasks.ts';
 
 /** What clients do with conversations. @see docs/protocol.md §7 */
 export interface Conversations {
@@ -38,7 +38,7 @@ export interface Conversations {
    * Writes in it, once the agent has checked the message.
    *
    * @throws HoldfastError `not_found`, `conversation_busy` with the first unfinished turn, `unknown_agent`,
-   *   `invalid_input`, `overloaded`, `draining`, and those of idempotency and storage
+   *   `invalid_input`, `rate_limited`, `overloaded`, `draining`, and those of idempotency and storage
    */
   post(
     owner: string,
@@ -75,6 +75,7 @@ export interface ConversationsDependencies {
   log: Log;
   admission: Admission;
   inProgress: InProgress;
+  maxUnfinished?: TasksDependencies['maxUnfinished'];
   /** Called when there are rows that can go. */
   onDeleted(): void;
 }
@@ -85,7 +86,7 @@ const UNFINISHED = ['queued', 'running', 'waiting'] as const;
 const MAX_SHOWN = 200;
 
 export function createConversations(dependencies: ConversationsDependencies): Conversations {
-  const { store, log, admission, inProgress, onDeleted } = dependencies;
+  const { store, log, admission, inProgress, maxUnfinished, onDeleted } = dependencies;
 
   function record(owner: string, id: string): ConversationRecord {
     const conversation = store.conversation(owner, id);
@@ -174,7 +175,7 @@ export function createConversations(dependencies: ConversationsDependencies): Co
           await admission.checkInput(agent, { message: content, conversationId });
         }
         const ids = { conversationId, messageId: newId('msg'), taskId: newId('task') };
-        const args = { ...ids, ...rest, agent, content };
+        const args = { ...ids, ...rest, agent, content, maxUnfinished };
         const call = { verb: 'postMessage', args, ...(idempotency && { idempotency }) } as const;
         const { outcomes } = await log.commit(owner, [call]);
         const state = store.log(owner);

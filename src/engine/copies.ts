@@ -3,7 +3,7 @@ import type { ResultOf, VerbCall } from '../model/batch.ts';
 import { isTerminalEvent } from '../model/event.ts';
 import type { Lease } from '../model/fence.ts';
 import type { KeyResolution } from '../model/journal.ts';
-import type { Outcome } from '../model/verb.ts';
+import type { Outcome, Refusal } from '../model/verb.ts';
 import type { Committed } from '../store/store.ts';
 import type { Command, CopyReport, DropReason, StartRow, Told } from '../worker/protocol.ts';
 import { createTelling } from './telling.ts';
@@ -41,6 +41,8 @@ export interface Copies {
   get(taskId: string): Copy | undefined;
   /** How many are not at rest. */
   running(): number;
+  /** How many of each owner's are not at rest; without those who have none. */
+  readonly busy: ReadonlyMap<string, number>;
   /** How many wait and may be woken. */
   warm(): number;
   /** Those of `running`. */
@@ -62,7 +64,7 @@ export interface CopiesOptions {
   /** The report that a call was made of; null where no worker asked for it. */
   reportOf(call: VerbCall): NumberedReport | null;
   /** A report was refused though its task is still held: the copy can go no further. */
-  onStranded(copy: Copy, why: string): void;
+  onStranded(copy: Copy, why: Refusal): void;
   /** A claim for a waiting copy was made, but it is gone. */
   onParked(owner: string, claim: Lease): void;
   /** A running copy was dropped whose task has ended without it. */
@@ -74,6 +76,7 @@ export function createCopies(options: CopiesOptions): Copies {
   const copies = new Map<string, Copy>();
   const telling = createTelling(send);
   const warm = createWarmCopies({ warmMs: options.warmMs, park });
+  const busy = new Map<string, number>();
   let resting = 0;
 
   function move(copy: Copy, status: Copy['status'] | 'gone'): void {
@@ -82,7 +85,14 @@ export function createCopies(options: CopiesOptions): Copies {
     if (status === 'gone') copies.delete(copy.taskId);
     else copy.status = status;
     resting += Number(status !== 'gone' && isResting(status)) - Number(rested);
+    count(copy.owner, Number(status !== 'gone' && !isResting(status)) - Number(!rested));
     if (status === 'waiting') warm.keep(copy.taskId);
+  }
+
+  function count(owner: string, more: number): void {
+    const running = (busy.get(owner) ?? 0) + more;
+    if (running === 0) busy.delete(owner);
+    else busy.set(owner, running);
   }
 
   function drop(copy: Copy, reason: DropReason): void {
@@ -115,7 +125,7 @@ export function createCopies(options: CopiesOptions): Copies {
     if (copy === undefined || copy.fence !== fence) return;
     if (!outcome.ok) {
       if (outcome.code === 'lease_lost') drop(copy, 'lost');
-      else onStranded(copy, outcome.message);
+      else onStranded(copy, outcome);
       return;
     }
     failpoint?.('report-not-acknowledged');
@@ -166,6 +176,7 @@ export function createCopies(options: CopiesOptions): Copies {
       received: 0,
       worker: null,
     });
+    count(owner, 1);
     failpoint?.('claimed-not-started');
     send({
       kind: 'start',
@@ -198,6 +209,7 @@ export function createCopies(options: CopiesOptions): Copies {
   return {
     get: (taskId) => copies.get(taskId),
     running: () => copies.size - resting,
+    busy,
     warm: () => warm.size,
     unfinished: () => [...copies.values()].filter(({ status }) => !isResting(status)),
 

@@ -31,6 +31,10 @@ export interface DispatcherOptions {
   store: Store;
   /** How long a copy that waits is kept in memory. Default 10 s; 0 keeps none. */
   warmMs?: number | undefined;
+  /** How many tasks of one owner may run at once. Default: as many as there are slots. */
+  maxRunningPerOwner?: number | undefined;
+  /** How many questions of one owner may be pending. Default 10,000. */
+  maxPendingPerOwner?: number | undefined;
   /** Called with what must not happen, and costs one task its attempt. */
   onTrouble(taskId: string, why: string): void;
   /** Called with what must never happen, when the process cannot be trusted any more. */
@@ -42,7 +46,7 @@ const DEFAULT_WARM_MS = 10_000;
 const NO_WORKER = -1;
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, warmMs = DEFAULT_WARM_MS, onTrouble, onFatal } = options;
+  const { store, warmMs = DEFAULT_WARM_MS, maxRunningPerOwner, maxPendingPerOwner, onTrouble, onFatal } = options;
   let pool: Pool;
   let onIdle: (() => void) | null = null;
   const reportOf = new WeakMap<VerbCall, NumberedReport>();
@@ -50,7 +54,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     warmMs,
     send: (command) => pool.send(command),
     reportOf: (call) => reportOf.get(call) ?? null,
-    onStranded: blame,
+    onStranded(copy, { code, message }) {
+      if (code === 'limit_exceeded') cut(copy, taskError(code, message), null);
+      else blame(copy, message);
+    },
     onParked(owner, claim) {
       failpoint?.('claimed-but-parked');
       write(NO_WORKER, owner, claim, [{ verb: 'requeueTask', args: { ...claim, cause: 'parked' } }, releaseOf(claim)]);
@@ -66,7 +73,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     onFatal,
   });
-  const claims = createClaims({ store, copies, onSettled: tellIfIdle, onFatal });
+  const claims = createClaims({ store, copies, maxRunningPerOwner, onSettled: tellIfIdle, onFatal });
   const quarantine = createQuarantine({ store, claims });
   const releases = createReleases({
     release(copy) {
@@ -152,7 +159,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return null;
     }
     copy.received = report.n;
-    const entry = { ...entryOf(copy, verbOfReport(report)), isReport: true };
+    const entry = { ...entryOf(copy, verbOfReport(report, maxPendingPerOwner)), isReport: true };
     reportOf.set(entry.call, report);
     return entry;
   }
@@ -189,7 +196,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const parentOf = (taskId: string) => copies.get(taskId)?.parentId ?? null;
       const woken = calls.flatMap((call) => wokenBy(owner, call, store, parentOf) ?? []);
       const warm = [...new Set(woken)].filter((taskId) => copies.get(taskId)?.status === 'waiting');
-      return warm.length === 0 ? null : claims.rightAway(warm);
+      return warm.length === 0 ? null : claims.rightAway(owner, warm);
     },
 
     onCommitted(owner, calls, committed) {

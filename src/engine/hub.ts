@@ -19,9 +19,11 @@ export interface Subscription {
   close(): void;
 }
 
-/** The events of a scope after a seq, up to `head`: all of them. */
+/** The events of a scope after a seq, up to `head`: all of them, or as many as are sent at a time. */
 export interface Recent {
   head: number;
+  /** Whether that is all that is known. */
+  isAll: boolean;
   /** Under which all of them were written. */
   epoch: string;
   events: readonly Event[];
@@ -33,6 +35,8 @@ export interface Recent {
 const RING_EVENTS = 1024;
 /** … or so many bytes. */
 const RING_BYTES = 4 * 1024 * 1024;
+/** So much is sent at a time, and one event more: a reader that takes little must not make the server keep much for it. */
+const STRETCH_BYTES = 256 * 1024;
 /** What an event takes beside its data. */
 const ENTRY_BYTES = 200;
 /** Above so many readers of one topic their wake-ups are gathered for a while, not only for a tick. */
@@ -201,13 +205,23 @@ function sizeOf({ data }: Event): number {
   return data.length + ENTRY_BYTES;
 }
 
-function recent(topic: Topic, after: number, head: number, epoch: string): Recent {
+/** @param known the seq up to which the topic is complete */
+function recent(topic: Topic, after: number, known: number, epoch: string): Recent {
   const { entries } = topic;
   let from = entries.length;
   while (from > 0 && (entries[from - 1]?.seq ?? 0) > after) from--;
-  const events = entries.slice(from);
+  const events: Event[] = [];
+  let bytes = 0;
+  for (const event of entries.slice(from)) {
+    if (bytes >= STRETCH_BYTES) break;
+    events.push(event);
+    bytes += sizeOf(event);
+  }
+  const isAll = from + events.length === entries.length;
+  const head = isAll ? known : (events.at(-1)?.seq ?? known);
   return {
     head,
+    isAll,
     epoch,
     events,
     frames() {

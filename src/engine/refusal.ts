@@ -24,5 +24,7 @@ export function unlessFull(error: unknown): null {
 
 /** The codes that are for workers and loops mean a bug where they reach a client. */
 function clientCode(code: RefusalCode): ErrorCode {
-  return code === 'lease_lost' || code === 'not_claimable' || code === 'not_due' ? 'internal' : code;
+  return code === 'lease_lost' || code === 'limit_exceeded' || code === 'not_claimable' || code === 'not_due'
+    ? 'internal'
+    : code;
 }

@@ -1,8 +1,9 @@
 import type { VerbCall } from '../model/batch.ts';
+import type { UnfinishedLimit } from '../model/limits.ts';
 import type { NumberedReport } from './copies.ts';
 
-/** The verb that a copy's report asks for. */
-export function verbOfReport(report: NumberedReport): VerbCall {
+/** The verb that a copy's report asks for. @param maxUnfinished see {@link UnfinishedLimit} */
+export function verbOfReport(report: NumberedReport, maxUnfinished: UnfinishedLimit['maxUnfinished']): VerbCall {
   const { taskId, fence } = report;
   switch (report.kind) {
     case 'append': {
@@ -19,7 +20,8 @@ export function verbOfReport(report: NumberedReport): VerbCall {
     }
     case 'ask': {
       const { questionId, key, askedAt, items, metadata, timeoutMs } = report;
-      return { verb: 'askQuestion', args: { taskId, fence, questionId, key, askedAt, items, metadata, timeoutMs } };
+      const question = { questionId, key, askedAt, items, metadata, timeoutMs };
+      return { verb: 'askQuestion', args: { taskId, fence, ...question, maxUnfinished } };
     }
     case 'sleep': {
       const { key, askedAt, ms } = report;

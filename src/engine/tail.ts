@@ -106,6 +106,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     send(common ? recent.frames() : framed(recent.events, (seq) => formatCursor(recent.epoch, seq)));
     move(recent.events, recent.head);
     settle();
+    if (!recent.isAll && !closed && !blocked) goOnLater();
   }
 
   function readPage(): void {

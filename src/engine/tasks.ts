@@ -19,7 +19,8 @@ export interface Tasks {
   /**
    * Puts a task in the queue once its input has been checked by its agent.
    *
-   * @throws HoldfastError `unknown_agent`, `invalid_input`, `overloaded`, `draining`, `idempotency_mismatch`, `idempotency_in_progress`, `storage_full`
+   * @throws HoldfastError `unknown_agent`, `invalid_input`, `rate_limited`, `overloaded`, `draining`, `idempotency_mismatch`,
+   *   `idempotency_in_progress`, `storage_full`
    */
   create(owner: string, request: CreateTaskRequest, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
   /** @throws HoldfastError `not_found` */
@@ -32,7 +33,8 @@ export interface Tasks {
   /**
    * Puts a new task in the queue that goes on where a failed or cancelled one can.
    *
-   * @throws HoldfastError `not_found`, `task_finished` with the task for any other, `draining`, and those of idempotency and storage
+   * @throws HoldfastError `not_found`, `task_finished` with the task for any other, `rate_limited`, `draining`, and those of
+   *   idempotency and storage
    */
   retry(owner: string, id: string, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
   /** Waits until the task is terminal or waiting, but no longer than `waitMs` and the signal. @throws HoldfastError `not_found` */
@@ -65,11 +67,15 @@ export interface TasksDependencies {
   hub: Hub;
   admission: Admission;
   inProgress: InProgress;
+  /** How many unfinished tasks an owner may have, children not counted. Default 10,000. */
+  maxUnfinished?: number | undefined;
   /** When the server stops: waiting ends, and nothing new is taken. */
   stopping: AbortSignal;
 }
 
-export function createTasks({ store, log, hub, admission, inProgress, stopping }: TasksDependencies): Tasks {
+export function createTasks(dependencies: TasksDependencies): Tasks {
+  const { store, log, hub, admission, inProgress, maxUnfinished, stopping } = dependencies;
+
   function record(owner: string, id: string): TaskRecord {
     const task = store.task(owner, id);
     if (task === null) throw new HoldfastError('not_found', 'There is no such task.');
@@ -110,7 +116,7 @@ export function createTasks({ store, log, hub, admission, inProgress, stopping }
           await admission.checkInput(request.agent, request.input);
         }
         failpoint?.('input-checked');
-        const args = { ...request, taskId: newId('task') };
+        const args = { ...request, taskId: newId('task'), maxUnfinished };
         const call = { verb: 'createTask', args, ...(idempotency && { idempotency }) } as const;
         const { outcomes } = await log.commit(owner, [call]);
         failpoint?.('task-created');
@@ -138,7 +144,7 @@ export function createTasks({ store, log, hub, admission, inProgress, stopping }
     async retry(owner, taskId, idempotency) {
       admission.refuseWhenStopping();
       return inProgress.run(owner, idempotency, async () => {
-        const args = { taskId, newTaskId: newId('task') };
+        const args = { taskId, newTaskId: newId('task'), maxUnfinished };
         const call = { verb: 'retryTask', args, ...(idempotency && { idempotency }) } as const;
         const { outcomes } = await log.commit(owner, [call]);
         failpoint?.('task-retried');

@@ -176,12 +176,12 @@ function doneBefore(view: View, { idempotency }: VerbCall, now: number): Outcome
   return { ok: true, result: JSON.parse(known.result), replayed: true };
 }
 
-/** Gives events the next seqs, and moves their tasks' and roots' newest seqs with them. */
+/** Gives events the next seqs, counts them, and moves their tasks' and roots' newest seqs with them. */
 function place(view: View, events: readonly NewEvent[], epoch: string, now: number): Event[] {
   if (events.length === 0) return [];
   const spans = new Map<string, Span>();
   const spanOf = (id: string, seq: number): Span => {
-    const span = spans.get(id) ?? { first: seq, last: seq };
+    const span = spans.get(id) ?? { first: seq, last: seq, count: 0, length: 0 };
     spans.set(id, span);
     return span;
   };
@@ -200,6 +200,8 @@ function place(view: View, events: readonly NewEvent[], epoch: string, now: numb
       run = { taskId, rootId, conversationId, own: spanOf(taskId, seq), root: spanOf(rootId, seq) };
     }
     run.own.last = seq;
+    run.own.count += 1;
+    run.own.length += data.length;
     run.root.last = seq;
     // Written out: a spread is many times as slow, and this is where every event passes.
     const { rootId, conversationId } = run;
@@ -207,17 +209,23 @@ function place(view: View, events: readonly NewEvent[], epoch: string, now: numb
     if (type === 'message.delta') view.addDelta(data);
   }
   view.log = { ...view.log, head: seq, epoch };
-  for (const [id, { first, last }] of spans) {
+  for (const [id, { first, last, count, length }] of spans) {
     const task = loadedTask(view, id);
-    view.apply({ tasks: [{ ...task, firstSeq: task.firstSeq === 0 ? first : task.firstSeq, lastSeq: last }] });
+    const firstSeq = task.firstSeq === 0 ? first : task.firstSeq;
+    const eventCount = task.eventCount + count;
+    view.apply({
+      tasks: [{ ...task, firstSeq, lastSeq: last, eventCount, eventsLength: task.eventsLength + length }],
+    });
   }
   return placed;
 }
 
-/** The first and the newest of the events that were placed for a task. */
+/** The first and the newest of the events that were placed for a task, and how much of them is its own. */
 interface Span {
   first: number;
   last: number;
+  count: number;
+  length: number;
 }
 
 function loadedTask(view: View, taskId: string): TaskRecord {

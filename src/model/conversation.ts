@@ -24,6 +24,8 @@ export interface ConversationRecord {
   lastActivityAt: number;
   /** The highest seq pruned out of its stream; 0 when nothing was. */
   prunedSeq: number;
+  /** How many of its tasks have not ended, their children not counted. */
+  unfinishedRoots: number;
   /** When it was deleted; its rows go later, a few at a time. */
   deletedAt: number | null;
 }

@@ -4,6 +4,8 @@ import type { Task } from './task.ts';
 /** What a request can be refused with. @see docs/protocol.md §9 */
 export type ErrorCode =
   | 'invalid_request'
+  | 'unauthorized'
+  | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
   | 'task_finished'
@@ -17,6 +19,7 @@ export type ErrorCode =
   | 'unknown_agent'
   | 'invalid_answer'
   | 'idempotency_mismatch'
+  | 'rate_limited'
   | 'internal'
   | 'overloaded'
   | 'draining'
@@ -39,6 +42,8 @@ export interface ErrorDetails {
   reason?: ResetReason;
   /** Where to go on from, with `cursor_gone`. */
   resumeAfter?: string;
+  /** Seconds after which it is worth while to ask again, with `rate_limited`. */
+  retryAfter?: number;
 }
 
 export type ResetReason = 'expired' | 'unknown' | 'ahead';

@@ -1,8 +1,8 @@
 /** What an id names, by its prefix. @see docs/protocol.md §2 */
-export type IdPrefix = 'task' | 'conv' | 'msg' | 'qst';
+export type IdPrefix = 'task' | 'conv' | 'msg' | 'qst' | 'tok';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const ID = /^(task|conv|msg|qst)_[0-9a-hjkmnp-tv-z]{26}$/;
+const ID = /^(task|conv|msg|qst|tok)_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /**
  * Writes an id as `<prefix>_<26 characters of Crockford base32, lower case>`.

@@ -100,6 +100,11 @@ export interface TaskRecord {
   ord: number;
   /** How many events its code has emitted outside steps. */
   emits: number;
+  /** How many events it has, its children's not counted, and the code units of JSON in their data. */
+  eventCount: number;
+  eventsLength: number;
+  /** Of a root, how many tasks below it have not ended, at whatever depth; 0 for a child. */
+  unfinishedBelow: number;
   /** What `random`, `uuid` and idempotency keys are made of: the id of the first task of a chain of retries. */
   seed: string;
   /** When that first task was created, epoch ms. */

@@ -1,10 +1,11 @@
+import type { Changes } from './changes.ts';
 import type { ConversationRecord } from './conversation.ts';
 import type { ErrorCode, Issue } from './error.ts';
 import type { NewEvent } from './event.ts';
 import type { KeyResolution } from './journal.ts';
 import type { Question, QuestionRecord } from './question.ts';
 import type { TaskRecord } from './task.ts';
-import type { Changes, Needs, View } from './view.ts';
+import type { Needs, View } from './view.ts';
 
 /**
  * One way to change one owner's data: what must be loaded, and what then happens. Both are pure, so every race between
@@ -18,8 +19,11 @@ export interface Verb<Args, Result> {
   decide(view: View, args: Args, now: number): Decision<Result>;
 }
 
-/** Why a verb did not do what it was asked. The last three are for workers and loops, never for a client. */
-export type RefusalCode = ErrorCode | 'lease_lost' | 'not_claimable' | 'not_due';
+/**
+ * Why a verb did not do what it was asked. The last four are for workers and loops, never for a client. `limit_exceeded`:
+ * the task has passed one of its limits, and is to fail with the refusal's message.
+ */
+export type RefusalCode = ErrorCode | 'lease_lost' | 'limit_exceeded' | 'not_claimable' | 'not_due';
 
 export interface RefusalDetails {
   errors?: Issue[];

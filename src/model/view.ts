@@ -1,7 +1,9 @@
 import type { Turn } from './agent.ts';
+import type { Changes } from './changes.ts';
 import type { ConversationRecord } from './conversation.ts';
 import type { EventData, Message } from './event.ts';
 import type { JournalRow, RowKey } from './journal.ts';
+import type { LogRecord } from './log-record.ts';
 import type { QuestionRecord } from './question.ts';
 import { isTerminal, type TaskRecord } from './task.ts';
 
@@ -45,33 +47,6 @@ export interface KeyRecord {
   /** JSON text of the verb's result. */
   result: string;
   at: number;
-}
-
-/** One owner's log: where it stands. */
-export interface LogRecord {
-  owner: string;
-  /** The newest seq; 0 for an empty log. */
-  head: number;
-  /** The highest seq pruned out of the log; 0 when nothing was. */
-  prunedSeq: number;
-  /** The epoch of its newest `log_epoch` row; null before the first event. */
-  epoch: string | null;
-}
-
-/** Whole records that replace those in the view. */
-export interface Changes {
-  tasks?: readonly TaskRecord[];
-  questions?: readonly QuestionRecord[];
-  conversations?: readonly ConversationRecord[];
-  /** New messages, and those whose task is another now. */
-  messages?: readonly Message[];
-  rows?: readonly JournalRow[];
-  /** Rows of journals that are deleted. */
-  droppedRows?: readonly RowKey[];
-  /** Roots whose events, of their whole trees, are deleted up to this seq, and the journals of those trees. */
-  prune?: readonly { rootId: string; upTo: number }[];
-  /** Deleted conversations whose rows are deleted, a few at a time. */
-  purge?: readonly string[];
 }
 
 /**
@@ -240,11 +215,8 @@ export class View {
 
   /** Lets later verbs of the batch see a decision, and marks what must be written. */
   apply(changes: Changes): void {
-    for (const task of changes.tasks ?? []) {
-      this.#tasks.set(task.id, task);
-      this.dirtyTasks.add(task.id);
-    }
     for (const question of changes.questions ?? []) {
+      this.#count('pendingQuestions', pending(question) - pending(this.question(question.id)));
       this.#questions.set(question.id, question);
       this.dirtyQuestions.add(question.id);
     }
@@ -252,6 +224,7 @@ export class View {
       this.#conversations.set(conversation.id, conversation);
       this.dirtyConversations.add(conversation.id);
     }
+    this.#putTasks(changes.tasks ?? []);
     for (const message of changes.messages ?? []) this.dirtyMessages.set(message.id, message);
     this.purged.push(...(changes.purge ?? []));
     for (const row of changes.droppedRows ?? []) {
@@ -275,11 +248,50 @@ export class View {
     this.newKeys.push(record);
   }
 
+  /** Keeps the counts of what is unfinished: whatever ends a task or begins one, it passes here. */
+  #putTasks(tasks: readonly TaskRecord[]): void {
+    const below = new Map<string, number>();
+    for (const task of tasks) {
+      const more = unfinished(task) - unfinished(this.task(task.id));
+      if (task.parentId === null) this.#countRoots(task, more);
+      else if (more !== 0) below.set(task.rootId, (below.get(task.rootId) ?? 0) + more);
+      this.#tasks.set(task.id, task);
+      this.dirtyTasks.add(task.id);
+    }
+    for (const [rootId, more] of below) {
+      const root = this.task(rootId);
+      if (root === null) throw new Error(`The root ${rootId} of a child is not loaded.`);
+      this.#tasks.set(rootId, { ...root, unfinishedBelow: root.unfinishedBelow + more });
+      this.dirtyTasks.add(rootId);
+    }
+  }
+
+  #countRoots({ conversationId }: TaskRecord, more: number): void {
+    this.#count('unfinishedRoots', more);
+    if (more === 0 || conversationId === null) return;
+    const conversation = this.conversationRow(conversationId);
+    if (conversation === null) throw new Error(`The conversation ${conversationId} of a task is not loaded.`);
+    this.#conversations.set(conversationId, { ...conversation, unfinishedRoots: conversation.unfinishedRoots + more });
+    this.dirtyConversations.add(conversationId);
+  }
+
+  #count(what: 'unfinishedRoots' | 'pendingQuestions', more: number): void {
+    if (more !== 0) this.log = { ...this.log, [what]: this.log[what] + more };
+  }
+
   #journal(taskId: string): Map<string, JournalRow> {
     const journal = this.#rows.get(taskId) ?? new Map<string, JournalRow>();
     this.#rows.set(taskId, journal);
     return journal;
   }
+}
+
+function unfinished(task: TaskRecord | null): number {
+  return task === null || isTerminal(task.status) ? 0 : 1;
+}
+
+function pending(question: QuestionRecord | null): number {
+  return question?.resolution === null ? 1 : 0;
 }
 
 /** Tells the rows of all journals apart. */

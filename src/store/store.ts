@@ -30,8 +30,19 @@ export interface Store extends StoreReads {
   /** Replaces the stored descriptions of the agents that this node has. */
   describeAgents(agents: readonly AgentDescription[]): Promise<void>;
 
+  /** Sets who is told of what befalls the store by itself; nobody is unless this is called, and one at a time. */
+  watch(watcher: StoreWatcher): void;
+
   /** Waits for the commits under way, then gives the files and the lock back. */
   close(): Promise<void>;
+}
+
+/** Told of what befalls a store, beside what its calls throw. */
+export interface StoreWatcher {
+  /** A read has found that what is stored cannot be read: the process must end, for nothing that it says can be trusted. */
+  onFailed(error: StoreError): void;
+  /** Another process reads on and on, and meanwhile what is written cannot be put in its place; told again with each doubling. */
+  onLogHeld(bytes: number): void;
 }
 
 /** A batch whose outcomes are typed by the calls. */
@@ -72,8 +83,10 @@ export interface StoreReads {
   /**
    * Queued tasks that a claim may take, at most `limit`: of each owner by priority, then age. Owners take turns, the one
    * longest without a claim first. Suspects are not among them.
+   *
+   * @param full owners who may have none claimed now: they are passed over, and keep their turns
    */
-  claimable(limit: number): { owner: string; taskId: string; agent: string }[];
+  claimable(limit: number, full?: ReadonlySet<string>): { owner: string; taskId: string; agent: string }[];
   /** Queued tasks that a claim may take but for one thing: the process died twice in a row while they ran. Likewise. */
   suspects(limit: number): Suspect[];
   /** Questions, timers, delayed tasks and running tasks whose time has come, at most `limit`. */
@@ -198,7 +211,7 @@ export class StoreError extends Error {
   readonly code: 'storage_full' | 'storage_failed';
 
   constructor(code: 'storage_full' | 'storage_failed', cause: unknown) {
-    super(code === 'storage_full' ? 'There is no space left to write.' : 'The database can no longer be written.', {
+    super(code === 'storage_full' ? 'There is no space left to write.' : 'The database can no longer be used.', {
       cause,
     });
     this.code = code;

@@ -2,13 +2,14 @@ import { failpoint } from '../failpoint.ts';
 import type { NewEvent } from '../model/event.ts';
 import type { Cut } from '../model/journal.ts';
 import { type TaskError, taskError } from '../model/task-error.ts';
+import type { CopyOptions } from './copy-options.ts';
 import type { Runner } from './culprit.ts';
 import type { Deferred } from './deferred.ts';
 import { type Asked, Deliveries, type Entry } from './deliveries.ts';
-import { JournalRoom } from './journal-room.ts';
+import { DROP_MESSAGES } from './drop-message.ts';
+import { JournalRoom, ROWS_LIMIT } from './journal-room.ts';
 import type { ReportHooks } from './numbered-reports.ts';
-import type { Outbox } from './outbox.ts';
-import { Outgoing } from './outgoing.ts';
+import { FLOOD_LIMIT, Outgoing } from './outgoing.ts';
 import type { Command, CopyReport, DropReason } from './protocol.ts';
 import { Release } from './release.ts';
 import { Standstill } from './standstill.ts';
@@ -18,23 +19,6 @@ import { Turns } from './turns.ts';
 /** A command to a copy that has been started. */
 export type CopyCommand = Exclude<Extract<Command, { taskId: string }>, { kind: 'start' }>;
 export type Ending = Extract<CopyReport, { kind: 'end' }>['ending'];
-
-export interface CopyOptions {
-  outbox: Outbox;
-  /** How long a copy that is replayed may make no headway before its code is taken for another. */
-  stuckAfterMs: number;
-  /** Called once nothing can be expected of the copy any more. */
-  onGone(): void;
-  /** Called once after a `drop`, when no code of the copy runs any more. */
-  onReleased(): void;
-}
-
-const DROP_MESSAGES: Record<DropReason, string> = {
-  lost: 'The task was lost to this worker.',
-  cancelled: 'The task was cancelled.',
-  timeout: 'The task has used up its time.',
-  parked: 'The task waits, and goes on in another copy.',
-};
 
 /**
  * One copy of a task in a thread: what its code reports goes out in the order of the calls, what the store says of it
@@ -74,7 +58,8 @@ export class Copy implements Runner {
     this.#standstill = new Standstill(
       options.stuckAfterMs,
       () => !this.#outgoing.isAcknowledged,
-      () => this.#beStuck(noHeadway(this.#deliveries, this.#ending !== null, this.#outgoing.firstHeld)),
+      () =>
+        this.#giveUp('nondeterministic', noHeadway(this.#deliveries, this.#ending !== null, this.#outgoing.firstHeld)),
     );
   }
 
@@ -106,7 +91,9 @@ export class Copy implements Runner {
   /** The code asks for something under a key. What it comes to settles the entry; reporting it is up to the caller. */
   ask(key: string, entry: Entry): Asked {
     const asked = this.#deliveries.ask(key, entry);
-    if (asked.row !== null && asked.row.kind !== entry.kind) this.#beStuck(otherKind(asked.row, entry.kind));
+    if (asked.row === null && !this.room.takeRow()) this.#giveUp('limit_exceeded', ROWS_LIMIT);
+    if (asked.row !== null && asked.row.kind !== entry.kind)
+      this.#giveUp('nondeterministic', otherKind(asked.row, entry.kind));
     this.#moved();
     return asked;
   }
@@ -129,11 +116,14 @@ export class Copy implements Runner {
     if (number <= known.emits || !this.#mayReport) return;
     if (this.#outgoing.isReplaying && number <= known.emitsDone) this.#outgoing.appendInReplay(event);
     else this.#outgoing.append(event);
+    this.#stopFlood();
   }
 
   /** Appends an event of a step's. */
   append(event: NewEvent, onAcknowledged: () => void): void {
-    if (this.#mayReport) this.#outgoing.append(event, onAcknowledged);
+    if (!this.#mayReport) return;
+    this.#outgoing.append(event, onAcknowledged);
+    this.#stopFlood();
   }
 
   /** Reports in the order of the calls. */
@@ -256,10 +246,18 @@ export class Copy implements Runner {
     if (this.#outgoing.isReplaying) this.#outgoing.abandonReplay();
   }
 
-  /** The code is not the one that the journal was written by. */
-  #beStuck(why: string): void {
+  /** Code that does not await what it emits is stopped before it fills the memory with it. */
+  #stopFlood(): void {
+    if (!this.#outgoing.isFlooded) return;
+    this.#outgoing.discard();
+    this.#giveUp('limit_exceeded', FLOOD_LIMIT);
+  }
+
+  /** Fails the task while its code runs: that is not the one its journal was written by, or wants more than it may. */
+  #giveUp(code: 'nondeterministic' | 'limit_exceeded', why: string): void {
+    if (!this.#isOpen) return;
     this.#abandonReplay();
-    this.#finish({ status: 'failed', error: taskError('nondeterministic', why), cut: null });
+    this.#finish({ status: 'failed', error: taskError(code, why), cut: null });
     this.#controller.abort(new DOMException('The task has ended.', 'AbortError'));
   }
 

@@ -13,6 +13,7 @@ interface Unacknowledged {
   n: number;
   envelope: Envelope;
   emits: number;
+  isAppend: boolean;
   onAcknowledged: (() => void)[];
 }
 
@@ -34,6 +35,8 @@ export class NumberedReports {
   #unacknowledged: Unacknowledged[] = [];
   #growing: { events: NewEvent[]; to: Unacknowledged } | null = null;
   #wake: Envelope[] = [];
+  /** Of the events in appends that are not acknowledged. */
+  readonly outstanding = { events: 0, length: 0 };
 
   constructor(
     { taskId, fence, emits }: { taskId: string; fence: number; emits: number },
@@ -61,6 +64,8 @@ export class NumberedReports {
   append(event: NewEvent, onAcknowledged?: () => void): void {
     const length = eventLength(event);
     const to = this.#grow(event, length) ?? this.#beginAppend(event, length);
+    this.outstanding.events++;
+    this.outstanding.length += length;
     if (onAcknowledged !== undefined) to.onAcknowledged.push(onAcknowledged);
     if (event.step !== null) return;
     to.emits++;
@@ -79,6 +84,10 @@ export class NumberedReports {
     for (let first = this.#unacknowledged[0]; first !== undefined && first.n <= n; first = this.#unacknowledged[0]) {
       this.#unacknowledged.shift();
       this.#outbox.acknowledge(first.envelope);
+      if (first.isAppend) {
+        this.outstanding.events -= first.envelope.events;
+        this.outstanding.length -= first.envelope.length;
+      }
       this.#onEmitsAcknowledged(first.emits);
       for (const onAcknowledged of first.onAcknowledged) onAcknowledged();
     }
@@ -94,7 +103,13 @@ export class NumberedReports {
     const n = ++this.#n;
     const numbered = { taskId: this.#taskId, fence: this.fence, n, ...report };
     const envelope: Envelope = { report: numbered, events, length, isSent: false, onSent };
-    const unacknowledged: Unacknowledged = { n, envelope, emits: 0, onAcknowledged: [] };
+    const unacknowledged: Unacknowledged = {
+      n,
+      envelope,
+      emits: 0,
+      isAppend: report.kind === 'append',
+      onAcknowledged: [],
+    };
     this.#unacknowledged.push(unacknowledged);
     this.#outbox.push(envelope);
     return unacknowledged;

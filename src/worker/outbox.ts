@@ -1,5 +1,6 @@
 import { failpoint } from '../failpoint.ts';
 import type { NewEvent } from '../model/event.ts';
+import { Fifo } from './fifo.ts';
 import { own } from './own-globals.ts';
 import {
   type CopyReport,
@@ -23,14 +24,16 @@ export interface Envelope {
 type Cost = Pick<Envelope, 'events' | 'length'>;
 
 /**
- * What a worker's copies have to report, in the order in which they did: one batch a macrotask, and no more than the
- * store keeps up with. What exceeds the credit waits here until acknowledgements come.
+ * What a worker's copies have to report, each copy's in its order: one batch a macrotask, and no more than the store keeps
+ * up with. What exceeds the credit waits here until acknowledgements come. The copies take turns, one report each, so that
+ * what floods this worker does not stand before the others.
  *
  * @see docs/decisions/003-group-commit.md
  */
 export class Outbox {
   readonly #post: (batch: Report[]) => void;
-  #queue: Envelope[] = [];
+  /** By task, whose turn it is first. */
+  #queues = new Map<string, Fifo<Envelope>>();
   readonly #unacknowledged: Cost = { events: 0, length: 0 };
   #isScheduled = false;
 
@@ -39,7 +42,7 @@ export class Outbox {
   }
 
   push(envelope: Envelope): void {
-    this.#queue.push(envelope);
+    this.#enqueue(envelope);
     this.#schedule();
   }
 
@@ -53,13 +56,19 @@ export class Outbox {
   /** Sends none of these any more, and expects no acknowledgement of those that are sent. */
   forget(envelopes: readonly Envelope[]): void {
     const forgotten = new Set(envelopes);
-    this.#queue = this.#queue.filter((envelope) => !forgotten.has(envelope));
+    const queues = [...this.#queues.values()];
+    this.#queues = new Map();
+    for (const queue of queues) {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        if (!forgotten.has(next)) this.#enqueue(next);
+      }
+    }
     for (const envelope of envelopes) if (envelope.isSent) this.acknowledge(envelope);
     this.#schedule();
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#queue.length === 0) return;
+    if (this.#isScheduled || this.#queues.size === 0) return;
     this.#isScheduled = true;
     own.setImmediate(() => {
       this.#isScheduled = false;
@@ -85,16 +94,32 @@ export class Outbox {
   #takeBatch(): Envelope[] {
     const { events, length } = this.#unacknowledged;
     const taken: Cost = { events: 0, length: 0 };
-    const end = this.#queue.findIndex((envelope) => {
-      taken.events += envelope.events;
-      taken.length += envelope.length;
-      return (
+    const batch: Envelope[] = [];
+    for (const [taskId, queue] of this.#queues) {
+      const next = queue.first;
+      if (next === undefined) throw new Error('A queue that is empty is no longer kept.');
+      taken.events += next.events;
+      taken.length += next.length;
+      const isFull =
         taken.events > Math.min(MAX_BATCH_EVENTS, MAX_UNACKNOWLEDGED_EVENTS - events) ||
-        (taken.length > MAX_BATCH_LENGTH && taken.length > envelope.length) ||
-        (length + taken.length > MAX_UNACKNOWLEDGED_LENGTH && length + taken.length > envelope.length)
-      );
-    });
-    return this.#queue.splice(0, end === -1 ? this.#queue.length : end);
+        (taken.length > MAX_BATCH_LENGTH && taken.length > next.length) ||
+        (length + taken.length > MAX_UNACKNOWLEDGED_LENGTH && length + taken.length > next.length);
+      if (isFull) break;
+      batch.push(next);
+      queue.shift();
+      // Put back at the end, where the loop comes to it again.
+      this.#queues.delete(taskId);
+      if (queue.length > 0) this.#queues.set(taskId, queue);
+    }
+    return batch;
+  }
+
+  #enqueue(envelope: Envelope): void {
+    const { report } = envelope;
+    const taskId = 'taskId' in report ? report.taskId : '';
+    const queue = this.#queues.get(taskId) ?? new Fifo();
+    queue.push(envelope);
+    this.#queues.set(taskId, queue);
   }
 }
 

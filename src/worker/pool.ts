@@ -45,6 +45,8 @@ export interface PoolOptions {
   size: number;
   /** `file:` URLs. */
   agentModules: string[];
+  /** Variables of the environment that agents get beside the few that all get: names, or beginnings followed by `*`. */
+  agentEnv?: readonly string[] | undefined;
   /** Called with every batch of copies' reports, in the order in which the thread sent them. No two threads share a number. */
   onReports(worker: number, reports: Report[]): void;
   /** An agent threw, and where: for the log. */
@@ -104,11 +106,11 @@ class WorkerPool implements Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    const { size, agentModules, onThrown = () => {}, onFailed } = options;
+    const { size, agentModules, agentEnv = [], onThrown = () => {}, onFailed } = options;
     const { memoryMb = DEFAULT_MEMORY_MB, unresponsiveAfterMs = DEFAULT_UNRESPONSIVE_AFTER_MS } = options;
     this.#workers = new WorkerSet({
       size,
-      thread: { agentModules, memoryMb, unresponsiveAfterMs, onThrown, onFailed },
+      thread: { agentModules, agentEnv, memoryMb, unresponsiveAfterMs, onThrown, onFailed },
       onReady: (agents) => this.#cameUp(agents),
       onReports: (worker, reports) => this.#reported(worker, reports),
       onGone: (gone) => this.#lost(gone),

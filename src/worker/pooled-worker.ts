@@ -38,6 +38,7 @@ const MIB = 1024 * 1024;
 
 export interface PooledWorkerOptions {
   agentModules: string[];
+  agentEnv: readonly string[];
   memoryMb: number;
   unresponsiveAfterMs: number;
   onReady(agents: AgentSummary[]): void;
@@ -77,8 +78,8 @@ export class PooledWorker implements WatchedThread, Place {
 
   constructor(options: PooledWorkerOptions) {
     this.#options = options;
-    const { agentModules, memoryMb, unresponsiveAfterMs } = options;
-    const { thread, port, runner } = spawnThread(agentModules, memoryMb);
+    const { agentModules, agentEnv, memoryMb, unresponsiveAfterMs } = options;
+    const { thread, port, runner } = spawnThread(agentModules, memoryMb, agentEnv);
     this.#thread = thread;
     this.#port = port;
     this.#samples = new RunnerSamples(runner);

@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, Worker, type WorkerOptions } from 'node:worker_threads';
 import type { ThreadOptions } from './protocol.ts';
+import { threadEnvironment } from './thread-environment.ts';
 
 const MIB = 1024 * 1024;
 
@@ -17,11 +18,13 @@ const HEADROOM_MB = 960;
  * The two talk over a port of their own: what agents and their libraries send to `parentPort` is not for us.
  *
  * @param memoryMb how much it may hold, heap and Buffers together, in MiB; it says itself when that is too much
+ * @param agentEnv what of the environment it gets beside what every thread gets, see {@link threadEnvironment}
  * @returns `runner`: holds the index of the copy whose code runs, 0 for none
  */
 export function spawnThread(
   agentModules: string[],
   memoryMb: number,
+  agentEnv: readonly string[],
 ): { thread: Worker; port: MessagePort; runner: Int32Array } {
   const { port1, port2 } = new MessageChannel();
   const runner = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -29,6 +32,7 @@ export function spawnThread(
     workerData: { agentModules, port: port2, runner, memoryBytes: memoryMb * MIB } satisfies ThreadOptions,
     transferList: [port2],
     execArgv: [],
+    env: threadEnvironment(process.env, agentEnv),
     resourceLimits: { maxOldGenerationSizeMb: memoryMb + HEADROOM_MB },
   });
   return { thread, port: port1, runner };

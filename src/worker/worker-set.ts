@@ -7,7 +7,10 @@ import type { AgentSummary, Report } from './protocol.ts';
 export interface WorkerSetOptions {
   /** How many threads there should be that are shared by many copies. */
   size: number;
-  thread: Pick<PooledWorkerOptions, 'agentModules' | 'memoryMb' | 'unresponsiveAfterMs' | 'onThrown' | 'onFailed'>;
+  thread: Pick<
+    PooledWorkerOptions,
+    'agentModules' | 'agentEnv' | 'memoryMb' | 'unresponsiveAfterMs' | 'onThrown' | 'onFailed'
+  >;
   onReady(agents: AgentSummary[]): void;
   onReports(worker: number, reports: Report[]): void;
   /** A thread is gone, or one has not come up in the place of another. */

@@ -1,5 +1,5 @@
 import type { EventData, NewEvent, StepRef } from '../event.ts';
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import type { JournalRow, RowKey } from '../journal.ts';
 import { rowOf } from '../row.ts';
 import type { TaskRecord } from '../task.ts';
@@ -17,8 +17,8 @@ export interface AppendEventsArgs extends Lease {
 export const appendEvents: Verb<AppendEventsArgs, null> = {
   needs: ({ taskId, events }) => ({ tasks: [taskId], rows: events.flatMap((event) => speaker(event) ?? []) }),
   decide(view, args) {
-    const task = heldTask(view, args);
-    if (task === null) return leaseLost(args);
+    const task = workingTask(view, args);
+    if (task === null) return refuseWork(view, args);
     if (args.after !== task.emits) {
       throw new Error(`${task.id} has emitted ${task.emits} events, not the ${args.after} before these.`);
     }

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '../json.ts';
+import { refuseWhenFull, type UnfinishedLimit } from '../limits.ts';
 import { newTask, taskCreated } from '../new-task.ts';
 import { accept, refuse, type TaskResult, type Verb } from '../verb.ts';
 
-export interface CreateTaskArgs {
+export interface CreateTaskArgs extends UnfinishedLimit {
   taskId: string;
   agent: string;
   input: Json;
@@ -20,11 +21,14 @@ export interface CreateTaskArgs {
 /** Puts a new task in the queue of its owner. @see docs/protocol.md §4 */
 export const createTask: Verb<CreateTaskArgs, TaskResult> = {
   needs: ({ taskId, conversationId }) => ({ tasks: [taskId], conversations: idsOf(conversationId) }),
-  decide(view, { taskId, conversationId, runAt, ...args }, now) {
+  decide(view, { taskId, conversationId, runAt, maxUnfinished, ...args }, now) {
     if (view.task(taskId) !== null) return refuse('internal', 'The id of a new task is taken.');
-    if (conversationId !== null && view.conversation(conversationId) === null) {
+    const conversation = conversationId === null ? null : view.conversation(conversationId);
+    if (conversationId !== null && conversation === null) {
       return refuse('not_found', 'There is no such conversation.');
     }
+    const full = refuseWhenFull(view.log, conversation, { maxUnfinished });
+    if (full !== null) return full;
     const isReady = runAt === null || runAt <= now;
     const task = newTask({ id: taskId, owner: view.log.owner, ...args }, now, {
       conversationId,

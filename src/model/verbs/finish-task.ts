@@ -1,5 +1,5 @@
 import { endTask } from '../ending.ts';
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import type { Json } from '../json.ts';
 import type { TaskResult, Verb } from '../verb.ts';
 
@@ -11,8 +11,8 @@ export interface FinishTaskArgs extends Lease {
 export const finishTask: Verb<FinishTaskArgs, TaskResult> = {
   needs: ({ taskId }) => ({ trees: [taskId] }),
   decide(view, args, now) {
-    const task = heldTask(view, args);
-    if (task === null) return leaseLost(args);
+    const task = workingTask(view, args);
+    if (task === null) return refuseWork(view, args);
     return endTask(view, { ...task, held: false }, { status: 'completed', output: args.output }, now);
   },
 };

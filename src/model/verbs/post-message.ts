@@ -2,6 +2,7 @@ import type { ConversationRecord } from '../conversation.ts';
 import { type EndedTree, endTree } from '../ending.ts';
 import type { Message } from '../event.ts';
 import type { JsonObject } from '../json.ts';
+import { refuseWhenFull, type UnfinishedLimit } from '../limits.ts';
 import { messageCompleted } from '../message.ts';
 import type { TaskRecord } from '../task.ts';
 import { beginTurn, toInbox, untaken, userMessage, type Written } from '../turn.ts';
@@ -11,7 +12,7 @@ import type { View } from '../view.ts';
 /** What becomes of a message while a turn is unfinished. @see docs/protocol.md §7 */
 export type WhenBusy = 'interrupt' | 'enqueue' | 'reject' | 'steer';
 
-export interface PostMessageArgs {
+export interface PostMessageArgs extends UnfinishedLimit {
   conversationId: string;
   messageId: string;
   /** Of the turn that the message begins, now or, with `steer`, it may be later. */
@@ -22,6 +23,7 @@ export interface PostMessageArgs {
   whenBusy: WhenBusy;
 }
 
+/** Messages that a turn was sent and has not taken, and the code units of their contents. */
 const MAX_UNTAKEN = 100;
 const MAX_UNTAKEN_CHARS = 1024 * 1024;
 
@@ -49,6 +51,8 @@ export const postMessage: Verb<PostMessageArgs, PostMessageResult> = {
     const written: Written = { messageId, taskId, content, metadata, createdAt: new Date(now).toISOString() };
     const conversation = { ...known, lastActivityAt: now };
     if (first !== undefined && whenBusy === 'steer') return steer(first, written, conversation);
+    const full = refuseWhenFull(view.log, known, args, whenBusy === 'interrupt' ? unfinished.length : 0);
+    if (full !== null) return full;
     const cut = whenBusy === 'interrupt' ? interrupt(view, unfinished, now) : [];
     const { task, message, events } = beginTurn(view.log.owner, agent, conversationId, written, now);
     return accept(

@@ -1,4 +1,4 @@
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import { acceptResolved, resolveRow } from '../resolving.ts';
 import { mustBeFree, newRow } from '../row.ts';
 import type { Verb } from '../verb.ts';
@@ -12,8 +12,8 @@ export interface ReadHistoryArgs extends Lease {
 export const readHistory: Verb<ReadHistoryArgs, null> = {
   needs: ({ taskId, key }) => ({ histories: [taskId], rows: [{ taskId, key }] }),
   decide(view, args, now) {
-    const task = heldTask(view, args);
-    if (task === null) return leaseLost(args);
+    const task = workingTask(view, args);
+    if (task === null) return refuseWork(view, args);
     mustBeFree(view, args);
     const row = newRow(args, { kind: 'history', askedAt: args.askedAt });
     const told = { status: 'done', value: JSON.stringify(view.history(task.id)) } as const;

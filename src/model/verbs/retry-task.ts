@@ -1,10 +1,11 @@
 import { continuationOf } from '../continuing.ts';
+import { refuseWhenFull, type UnfinishedLimit } from '../limits.ts';
 import { newTask, taskCreated } from '../new-task.ts';
 import type { TaskRecord } from '../task.ts';
 import { accept, refuse, type TaskResult, type Verb } from '../verb.ts';
 import type { View } from '../view.ts';
 
-export interface RetryTaskArgs {
+export interface RetryTaskArgs extends UnfinishedLimit {
   /** A task that has failed or was cancelled. */
   taskId: string;
   newTaskId: string;
@@ -18,9 +19,13 @@ export interface RetryTaskArgs {
  */
 export const retryTask: Verb<RetryTaskArgs, TaskResult> = {
   needs: ({ taskId, newTaskId }) => ({ journals: [taskId], tasks: [newTaskId] }),
-  decide(view, { taskId, newTaskId }, now) {
+  decide(view, { taskId, newTaskId, maxUnfinished }, now) {
     const task = view.task(taskId);
-    if (task === null || isDeleted(view, task)) return refuse('not_found', 'There is no such task.');
+    if (task === null) return refuse('not_found', 'There is no such task.');
+    const { conversationId } = task;
+    const conversation = conversationId === null ? null : view.conversation(conversationId);
+    // With its conversation: then there is nothing that the new task could belong to.
+    if (conversationId !== null && conversation === null) return refuse('not_found', 'There is no such task.');
     if (task.status !== 'failed' && task.status !== 'cancelled') {
       return refuse('task_finished', `The task is ${task.status}: only one that failed or was cancelled is retried.`, {
         task,
@@ -29,13 +34,15 @@ export const retryTask: Verb<RetryTaskArgs, TaskResult> = {
     if (isPruned(view, task)) {
       return refuse('task_finished', 'The task ended so long ago that what it had done is deleted.', { task });
     }
+    const full = refuseWhenFull(view.log, conversation, { maxUnfinished });
+    if (full !== null) return full;
     if (view.task(newTaskId) !== null) return refuse('internal', 'The id of a new task is taken.');
     const { agent, input, metadata, timeoutMs, priority, concurrencyKey, maxAttempts } = task;
     const { rows, more } = continuationOf(view, task);
     const given = { id: newTaskId, owner: task.owner, agent, input, metadata, timeoutMs, priority };
     const retried = newTask({ ...given, concurrencyKey, maxAttempts }, now, {
       ...more,
-      ...{ conversationId: task.conversationId, isTurn: task.isTurn, lane: laneOfRetry(task) },
+      ...{ conversationId, isTurn: task.isTurn, lane: laneOfRetry(task) },
     });
     return accept(
       { task: retried },
@@ -50,11 +57,6 @@ export const retryTask: Verb<RetryTaskArgs, TaskResult> = {
 /** That of a child is a task by itself. */
 function laneOfRetry(task: TaskRecord): string | null {
   return task.parentId === null ? task.lane : null;
-}
-
-/** With its conversation: then there is nothing that the new task could belong to. */
-function isDeleted(view: View, { conversationId }: TaskRecord): boolean {
-  return conversationId !== null && view.conversation(conversationId) === null;
 }
 
 /** The journals of a tree go together, with the events of its root. */

@@ -1,5 +1,5 @@
 import { type EventData, type Message, type NewEvent, newEvent, type StepRef } from '../event.ts';
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import type { JournalRow } from '../journal.ts';
 import { messageDiscarded, said } from '../message.ts';
 import { resolveRow } from '../resolving.ts';
@@ -34,8 +34,8 @@ export interface SettleStepArgs extends Lease {
 export const settleStep: Verb<SettleStepArgs, null> = {
   needs: ({ taskId, step }) => ({ tasks: [taskId], rows: [{ taskId, key: step.name }] }),
   decide(view, args, now) {
-    const task = heldTask(view, args);
-    if (task === null) return leaseLost(args);
+    const task = workingTask(view, args);
+    if (task === null) return refuseWork(view, args);
     const { outcome } = args;
     const known = rowOf(view, { taskId: task.id, key: args.step.name }, 'step');
     if (known !== null && known.status !== 'pending') return accept(null);

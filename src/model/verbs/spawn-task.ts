@@ -1,13 +1,14 @@
 import { continuationOf } from '../continuing.ts';
 import { resultOf, terminalEvent } from '../ending.ts';
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import { childKey } from '../journal.ts';
 import { canonicalJson, type Json } from '../json.ts';
 import { laneOfChild } from '../lane.ts';
+import { childLimit } from '../limits.ts';
 import { newTask, taskCreated } from '../new-task.ts';
 import { resolveRow } from '../resolving.ts';
 import { mustBeFree, newRow, rowOf } from '../row.ts';
-import { DEFAULT_MAX_ATTEMPTS, DEFAULT_TASK_TIMEOUT_MS, MAX_TASK_DEPTH, moveTask, type TaskRecord } from '../task.ts';
+import { DEFAULT_MAX_ATTEMPTS, DEFAULT_TASK_TIMEOUT_MS, moveTask, type TaskRecord } from '../task.ts';
 import { taskError } from '../task-error.ts';
 import { accept, refuse, type Verb } from '../verb.ts';
 import type { View } from '../view.ts';
@@ -23,7 +24,8 @@ export interface SpawnTaskArgs extends Lease {
 /**
  * Starts a child of a running task: the call is resolved at once, and beside it a row waits for what comes of the child.
  * A spawn that comes again, since what came of its child was taken back or its parent is tried again, is given another
- * child, which goes on where that one can. One that is too deep fails at once, as children do: in its result.
+ * child, which goes on where that one can. One that is too deep, or one too many, fails at once, as children do: in its
+ * result.
  */
 export const spawnTask: Verb<SpawnTaskArgs, null> = {
   needs: ({ taskId, key, childId }) => ({
@@ -35,8 +37,8 @@ export const spawnTask: Verb<SpawnTaskArgs, null> = {
     ],
   }),
   decide(view, args, now) {
-    const parent = heldTask(view, args);
-    if (parent === null) return leaseLost(args);
+    const parent = workingTask(view, args);
+    if (parent === null) return refuseWork(view, args);
     if (view.task(args.childId) !== null) return refuse('internal', 'The id of a new task is taken.');
     const { taskId, key, askedAt } = args;
     const resultAt = { taskId, key: childKey(key) };
@@ -45,14 +47,15 @@ export const spawnTask: Verb<SpawnTaskArgs, null> = {
     const spawned = resolveRow(parent, call, { status: 'done', value: JSON.stringify(args.childId) }, now);
     const result = newRow(resultAt, { kind: 'child', askedAt: call.askedAt });
     const { child, rows } = childOf(view, parent, args, now);
-    if (child.depth <= MAX_TASK_DEPTH) {
+    const limit = childLimit(child, view.task(child.rootId));
+    if (limit === null) {
       return accept(null, {
         changes: { tasks: [spawned.task, child], rows: [spawned.row, result, ...rows] },
         events: [taskCreated(child)],
         resolutions: [spawned.resolution],
       });
     }
-    const error = taskError('limit_exceeded', `Children may nest ${MAX_TASK_DEPTH} deep.`);
+    const error = taskError('limit_exceeded', limit);
     const ending = { status: 'failed', error, cut: null } as const;
     const ended = resolveRow(spawned.task, result, { status: 'failed', value: JSON.stringify(resultOf(ending)) }, now);
     return accept(null, {

@@ -1,5 +1,5 @@
 import { type NewEvent, newEvent, type StepRef } from '../event.ts';
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import type { Json } from '../json.ts';
 import { newRow, rowOf } from '../row.ts';
 import { accept, type Verb } from '../verb.ts';
@@ -19,7 +19,7 @@ export interface StartStepArgs extends Lease {
 export const startStep: Verb<StartStepArgs, null> = {
   needs: ({ taskId, step }) => ({ tasks: [taskId], rows: [{ taskId, key: step.name }] }),
   decide(view, args) {
-    if (heldTask(view, args) === null) return leaseLost(args);
+    if (workingTask(view, args) === null) return refuseWork(view, args);
     const { taskId, step, askedAt, once, messageId } = args;
     const at = { taskId, key: step.name };
     const row = rowOf(view, at, 'step') ?? newRow(at, { kind: 'step', askedAt });

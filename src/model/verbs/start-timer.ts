@@ -1,4 +1,4 @@
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import { mustBeFree, newRow } from '../row.ts';
 import { accept, type Verb } from '../verb.ts';
 
@@ -13,7 +13,7 @@ export interface StartTimerArgs extends Lease {
 export const startTimer: Verb<StartTimerArgs, null> = {
   needs: ({ taskId, key }) => ({ tasks: [taskId], rows: [{ taskId, key }] }),
   decide(view, args, now) {
-    if (heldTask(view, args) === null) return leaseLost(args);
+    if (workingTask(view, args) === null) return refuseWork(view, args);
     mustBeFree(view, args);
     const row = newRow(args, { kind: 'sleep', askedAt: args.askedAt, dueAt: now + args.ms });
     return accept(null, { changes: { rows: [row] } });

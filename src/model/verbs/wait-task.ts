@@ -1,5 +1,5 @@
 import { type EventData, newEvent } from '../event.ts';
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import type { JournalRow, RowKind } from '../journal.ts';
 import type { QuestionRecord } from '../question.ts';
 import { moveTask } from '../task.ts';
@@ -29,8 +29,8 @@ const WAITS_FOR: Partial<Record<RowKind, EventData['task.waiting']['for'][number
 export const waitTask: Verb<WaitTaskArgs, WaitTaskResult> = {
   needs: ({ taskId }) => ({ pending: [taskId] }),
   decide(view, args, now) {
-    const task = heldTask(view, args);
-    if (task === null) return leaseLost(args);
+    const task = workingTask(view, args);
+    if (task === null) return refuseWork(view, args);
     if (task.ord > args.ord) return accept('already');
     const keys = new Set(args.keys);
     const rows = view.rows(task.id).filter((row) => row.status === 'pending' && keys.has(row.key));

@@ -1,6 +1,6 @@
 import type { Reply } from '../agent.ts';
 import { closeQuestion, isOverdue } from '../closing.ts';
-import { heldTask, type Lease, leaseLost } from '../fence.ts';
+import { type Lease, refuseWork, workingTask } from '../fence.ts';
 import { acceptResolved, resolveRow } from '../resolving.ts';
 import { newRow, rowOf } from '../row.ts';
 import { accept, type Verb } from '../verb.ts';
@@ -20,8 +20,8 @@ const WITHDRAWN: Reply = { status: 'withdrawn' };
 export const withdrawQuestion: Verb<WithdrawQuestionArgs, null> = {
   needs: ({ taskId, key }) => ({ pending: [taskId], rows: [{ taskId, key }] }),
   decide(view, args, now) {
-    const task = heldTask(view, args);
-    if (task === null) return leaseLost(args);
+    const task = workingTask(view, args);
+    if (task === null) return refuseWork(view, args);
     const row = rowOf(view, args, 'ask');
     if (row === null) {
       const opened = newRow(args, { kind: 'ask', askedAt: args.askedAt });

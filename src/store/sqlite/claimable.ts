@@ -8,16 +8,16 @@ interface Candidate {
   agent: string;
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
+
 /**
  * Prepares the search for work. Owners take turns: whose last claim is the longest ago comes first, so that none of them
  * waits for another's queue to be empty.
  */
 export function createClaimable(db: Database): Pick<StoreReads, 'claimable' | 'suspects'> {
-  const logsInTurn = db
-    .prepare<[number], number>(
-      'select id from log indexed by log_claimable where claimable > 0 order by turn, id limit ?',
-    )
-    .pluck();
+  const logsInTurn = db.prepare<[], { id: number; owner: string }>(
+    'select id, owner from log indexed by log_claimable where claimable > 0 order by turn, id',
+  );
   const queue = db.prepare<[number, number], Candidate>(
     `select log.owner, task.id as taskId, task.agent from task indexed by task_queue join log on log.id = task.log
       where task.log = ? and ${CLAIMABLE} order by priority desc, key limit ?`,
@@ -28,14 +28,24 @@ export function createClaimable(db: Database): Pick<StoreReads, 'claimable' | 's
       where ${SUSPECT} order by priority desc, key limit ?`,
   );
   return {
-    claimable(limit) {
-      const logs = logsInTurn.all(limit);
+    claimable(limit, full = NOBODY) {
+      const logs = first(limit, logsInTurn.iterate(), full);
       const mostOfOne = limit - logs.length + 1;
       const queues = logs.map((log) => queue.all(log, mostOfOne));
       return inTurns(queues).slice(0, limit);
     },
     suspects: (limit) => suspects.all(limit),
   };
+}
+
+/** The logs of the first so many owners who are not passed over. */
+function first(count: number, logs: Iterable<{ id: number; owner: string }>, full: ReadonlySet<string>): number[] {
+  const found: number[] = [];
+  for (const { id, owner } of logs) {
+    if (found.length >= count) break;
+    if (!full.has(owner)) found.push(id);
+  }
+  return found;
 }
 
 /** The first of each, then the second of each, and so on. */

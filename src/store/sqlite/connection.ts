@@ -1,30 +1,50 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { inspectIdentity, MIGRATIONS, markIdentity } from './identity.ts';
+import { asStartRefusal } from './start-refusal.ts';
+import { checkAtStart } from './wholeness.ts';
 
 const MIN_SQLITE = [3, 51, 3] as const;
 const FULL = 2;
 const BUSY_TIMEOUT_MS = 5_000;
 /** After a checkpoint that emptied the WAL, its file is cut to this. */
 const WAL_KEPT_BYTES = 32 * 1024 * 1024;
-/** The same depth below the package from `src/` and from `dist/`. */
-const MIGRATIONS = fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url));
 
 export function databaseFile(dir: string): string {
   return join(dir, 'holdfast.db');
 }
 
-/** Makes the directory and its database if need be, and brings the schema up to this version. */
+/**
+ * Makes the database of a directory if need be, sees that it can be used, and brings its schema up to this version. Whoever
+ * calls it has the directory's lock. One connection does it all: were another the last to leave a WAL behind, SQLite would
+ * move that by itself, and keep a failed sync to itself.
+ *
+ * @throws StartRefusal saying why not
+ */
 export function prepareFile(dir: string): void {
-  const db = openConnection(databaseFile(dir), 'write');
+  const file = databaseFile(dir);
   try {
-    migrateSchema(db);
-    db.pragma('wal_checkpoint(TRUNCATE)');
-  } finally {
-    db.close();
+    refuseReadOnly(file);
+    const db = openConnection(file, 'write', inspectIdentity);
+    try {
+      markIdentity(db);
+      migrateSchema(db);
+      db.pragma('wal_checkpoint(TRUNCATE)');
+      checkAtStart(db, file);
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw asStartRefusal(error, file);
   }
+}
+
+/** SQLite would open it for reading alone, and say so only when it is to be written. */
+function refuseReadOnly(file: string): void {
+  if (existsSync(file)) closeSync(openSync(file, 'r+'));
 }
 
 /** Foreign keys are off meanwhile: a migration that rebuilds a table must not cascade its children away. */
@@ -38,12 +58,18 @@ export function migrateSchema(db: Database.Database): void {
  * Opens a database and makes sure that a commit is on disk before it returns.
  *
  * @param file a path, or `:memory:`, which has no disk to be on
+ * @param inspect looks at the database before anything of it can be changed
  * @throws Error when SQLite is too old, or does not sync as told
  * @see docs/decisions/002-on-disk-before-seen.md
  */
-export function openConnection(file: string, mode: 'read' | 'write'): Database.Database {
+export function openConnection(
+  file: string,
+  mode: 'read' | 'write',
+  inspect: (db: Database.Database, file: string) => void = () => {},
+): Database.Database {
   const db = new Database(file, { readonly: mode === 'read', timeout: BUSY_TIMEOUT_MS });
   try {
+    inspect(db, file);
     configure(db);
     return db;
   } catch (error) {

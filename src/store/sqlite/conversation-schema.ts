@@ -16,6 +16,7 @@ export const conversation = sqliteTable(
     createdAt: integer('created_at').notNull(),
     lastActivityAt: integer('last_activity_at').notNull(),
     prunedSeq: integer('pruned_seq').notNull(),
+    unfinishedRoots: integer('unfinished_roots').notNull(),
     deletedAt: integer('deleted_at'),
     purged: integer().notNull(),
     title: text(),
@@ -25,6 +26,7 @@ export const conversation = sqliteTable(
     unique('conversation_id').on(table.log, table.id),
     index('conversation_by_activity').on(table.log, table.lastActivityAt).where(sql`deleted_at is null`),
     index('conversation_deleted').on(table.deletedAt).where(sql`deleted_at is not null and purged = 0`),
+    check('conversation_unfinished', sql`unfinished_roots >= 0 and (unfinished_roots = 0 or deleted_at is null)`),
     check('conversation_purged', sql`purged in (0, 1) and (purged = 0 or deleted_at is not null)`),
   ],
 );

@@ -14,6 +14,6 @@ export function asStoreError(error: unknown): Error {
   return error;
 }
 
-export function isFatal(error: Error): boolean {
+export function isFatal(error: Error): error is StoreError {
   return error instanceof StoreError && error.code === 'storage_failed';
 }

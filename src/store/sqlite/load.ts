@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { needsOf, type VerbCall } from '../../model/batch.ts';
+import { newLog } from '../../model/log-record.ts';
 import { View } from '../../model/view.ts';
 import { createReadOwner, type StoredTask } from './owner-reader.ts';
 
@@ -24,8 +25,7 @@ export function createLoad(db: Database): Load {
   return (owner, calls) => {
     const read = readOwner(owner, needsOf(calls));
     if (read === null) {
-      const empty = { owner, head: 0, prunedSeq: 0, epoch: null };
-      return { view: new View(empty), logId: null, epoch: null, tasks: new Map(), conversationKeys: new Map() };
+      return { view: new View(newLog(owner)), logId: null, epoch: null, tasks: new Map(), conversationKeys: new Map() };
     }
     const { id: logId, ...log } = read.log;
     const view = new View(log);

@@ -5,7 +5,8 @@ import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueInd
 
 /**
  * One row an owner: where the log stands. `epoch` is that of the newest `log_epoch` row, `claimable` counts the tasks that
- * are `CLAIMABLE`, and `turn` numbers the claims of all owners: it is that of the owner's newest one.
+ * are `CLAIMABLE`, and `turn` numbers the claims of all owners: it is that of the owner's newest one. What is unfinished is
+ * counted by the model.
  */
 export const log = sqliteTable(
   'log',
@@ -17,11 +18,14 @@ export const log = sqliteTable(
     epoch: text(),
     claimable: integer().notNull(),
     turn: integer().notNull(),
+    unfinishedRoots: integer('unfinished_roots').notNull(),
+    pendingQuestions: integer('pending_questions').notNull(),
   },
   (table) => [
     index('log_turn').on(table.turn),
     index('log_claimable').on(table.turn).where(sql`claimable > 0`),
     check('log_claimable_count', sql`claimable >= 0`),
+    check('log_unfinished', sql`unfinished_roots >= 0 and pending_questions >= 0`),
     check('log_marks', sql`pruned_seq between 0 and head`),
     check('log_epoch_from_first_event', sql`(epoch is null) = (head = 0)`),
   ],

@@ -1,31 +1,37 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import type { Batch } from '../../model/batch.ts';
 import { formatEpoch } from '../../model/epoch.ts';
-import type { Committed, Store } from '../store.ts';
+import type { Committed, Store, StoreWatcher } from '../store.ts';
 import { databaseFile, migrateSchema, openConnection, prepareFile } from './connection.ts';
+import { prepareDirectory } from './data-directory.ts';
 import { lockDirectory } from './lock.ts';
 import { createReads } from './reads.ts';
 import { startRemoteWriter } from './remote.ts';
+import { watchReads } from './watch-reads.ts';
 import { createWriter, isFull, type Settled } from './writer.ts';
 
 /**
  * Opens the store of a directory, which is made if it is missing, with its writer on a thread of its own.
  *
- * @throws Error when another server has the directory, or its database is not what this version can use
+ * @throws StartRefusal when the directory or its database cannot be used
  */
 export async function openSqliteStore({ dir }: { dir: string }): Promise<Store> {
-  mkdirSync(dir, { recursive: true });
+  prepareDirectory(dir);
   const lock = lockDirectory(dir);
   try {
     prepareFile(dir);
     const db = openConnection(databaseFile(dir), 'read');
-    const reads = createReads(db, Date.now);
+    let watcher = NOBODY;
+    const reads = watchReads(createReads(db, Date.now), (error) => watcher.onFailed(error));
     const epoch = newEpoch();
-    const writer = await startRemoteWriter({ file: databaseFile(dir), epoch });
+    const onHeld = (bytes: number) => watcher.onLogHeld(bytes);
+    const writer = await startRemoteWriter({ file: databaseFile(dir), epoch }, onHeld);
     return {
       ...reads,
       epoch,
+      watch(theWatcher) {
+        watcher = theWatcher;
+      },
       commit: async (owner, calls) => typed(await writer.commit({ owner, calls })),
       describeAgents: writer.describeAgents,
       async close() {
@@ -52,12 +58,17 @@ export function openSqliteStoreInProcess({ dir, now = Date.now }: { dir: string;
   const epoch = newEpoch();
   const writer = createWriter(writing, epoch, now);
   let shortage: Settled | undefined;
+  let watcher = NOBODY;
   return {
-    ...createReads(reading, now),
+    ...watchReads(createReads(reading, now), (error) => watcher.onFailed(error)),
     epoch,
+    watch(theWatcher) {
+      watcher = theWatcher;
+    },
     async commit(owner, calls) {
       const [settled] = shortage === undefined ? writer.commitAll([{ owner, calls }]) : [shortage];
-      writer.checkpoint();
+      const heldBytes = writer.checkpoint();
+      if (heldBytes !== null) watcher.onLogHeld(heldBytes);
       if (settled !== undefined && isFull(settled)) forgetOnceKnown(settled);
       return typed(unwrap(settled));
     },
@@ -79,6 +90,7 @@ export function openSqliteStoreInProcess({ dir, now = Date.now }: { dir: string;
 }
 
 const MEMORY = ':memory:';
+const NOBODY: StoreWatcher = { onFailed() {}, onLogHeld() {} };
 
 function openMemory() {
   const db = openConnection(MEMORY, 'write');
@@ -87,7 +99,7 @@ function openMemory() {
 }
 
 function openDirectory(dir: string) {
-  mkdirSync(dir, { recursive: true });
+  prepareDirectory(dir);
   const lock = lockDirectory(dir);
   try {
     prepareFile(dir);

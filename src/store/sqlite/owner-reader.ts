@@ -5,9 +5,10 @@ import type { ConversationRecord } from '../../model/conversation.ts';
 import type { EventData } from '../../model/event.ts';
 import { childKey, type JournalRow, type RowKey } from '../../model/journal.ts';
 import { turnLane } from '../../model/lane.ts';
+import type { LogRecord } from '../../model/log-record.ts';
 import type { QuestionRecord } from '../../model/question.ts';
 import { untaken } from '../../model/turn.ts';
-import type { KeyRecord, LogRecord } from '../../model/view.ts';
+import type { KeyRecord } from '../../model/view.ts';
 import { type ConversationRead, SELECT_CONVERSATION, toConversation } from './conversation-row.ts';
 import { type JournalRead, SELECT_ROW, toRow } from './journal-row.ts';
 import type { Queueing } from './offered.ts';
@@ -243,7 +244,8 @@ type Statements = ReturnType<typeof prepare>;
 function prepare(db: Database) {
   return {
     log: db.prepare<[string], LogRecord & { id: number }>(
-      'select id, owner, head, pruned_seq as prunedSeq, epoch from log where owner = ?',
+      `select id, owner, head, pruned_seq as prunedSeq, epoch, unfinished_roots as unfinishedRoots,
+        pending_questions as pendingQuestions from log where owner = ?`,
     ),
     task: db.prepare<[number, string], TaskRead>(`${SELECT_TASK} where task.log = ? and task.id = ?`),
     unfinishedChildren: db

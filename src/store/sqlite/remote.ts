@@ -19,17 +19,23 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** Starts the writer's thread. @throws StoreError `storage_failed` when it cannot open the database */
-export async function startRemoteWriter(data: ThreadData): Promise<RemoteWriter> {
+/**
+ * Starts the writer's thread.
+ *
+ * @param onHeld told as `StoreWatcher.onLogHeld` is
+ * @throws StoreError `storage_failed` when it cannot open the database
+ */
+export async function startRemoteWriter(data: ThreadData, onHeld: (bytes: number) => void): Promise<RemoteWriter> {
   const worker = startThread(data);
   const waiters: Waiter[] = [];
   let outbox: Request[] = [];
   let shortages = 0;
   let dead: Error | null = null;
 
-  worker.on('message', ({ shortages: known, answers }: Reply) => {
+  worker.on('message', ({ shortages: known, answers, heldBytes }: Reply) => {
     failpoint?.('reply-not-taken');
     shortages = known;
+    if (heldBytes !== null) onHeld(heldBytes);
     for (const answer of answers) {
       const waiter = waiters.shift();
       if (answer.ok) waiter?.resolve(answer.batch);

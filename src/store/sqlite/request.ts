@@ -15,6 +15,8 @@ export interface Reply {
   /** How often it had run out of space by then: what was asked for before that was known must fail as well. */
   shortages: number;
   answers: Answer[];
+  /** The size of a WAL that another process holds, where that is to be told. */
+  heldBytes: number | null;
 }
 
 /**

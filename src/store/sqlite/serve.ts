@@ -38,7 +38,7 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
       case 'commit':
         reply(request.shortages < shortages ? [TOO_LATE] : commit([request, ...takeGroup(request)]));
         failpoint?.('answered-not-checkpointed');
-        writer.checkpoint();
+        checkpoint();
         return;
       case 'agents':
         reply([describe(request.agents)]);
@@ -57,8 +57,13 @@ export function serveWriter(port: MessagePort, writer: Writer): void {
     return settled.map((each, index) => packAnswer(each, commits[index]?.calls ?? []));
   }
 
+  function checkpoint(): void {
+    const heldBytes = writer.checkpoint();
+    if (heldBytes !== null) port.postMessage({ shortages, answers: [], heldBytes } satisfies Reply);
+  }
+
   function reply(answers: Answer[]): void {
-    port.postMessage({ shortages, answers } satisfies Reply);
+    port.postMessage({ shortages, answers, heldBytes: null } satisfies Reply);
   }
 
   /** Takes the commits that fit into the transaction of the first. */

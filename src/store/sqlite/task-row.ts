@@ -47,6 +47,9 @@ export function toTask(row: TaskRead): TaskRecord {
     held: row.held === 1,
     ord: row.ord,
     emits: row.emits,
+    eventCount: row.eventCount,
+    eventsLength: row.eventsLength,
+    unfinishedBelow: row.unfinishedBelow,
     seed: row.seed,
     originAt: row.originAt,
     cut: row.cut === null ? null : JSON.parse(row.cut),
@@ -99,8 +102,10 @@ export function taskUpdate(record: TaskRecord, logId: number, blocked: boolean) 
 }
 
 /** The same of what changes often alone, which a commit mostly is about. */
-export function taskProgress({ id, ord, emits, pendingQuestionCount, lastSeq, progress }: TaskRecord, logId: number) {
-  return { log: logId, id, ord, emits, pendingQuestionCount, lastSeq, progress: text(progress) };
+export function taskProgress(record: TaskRecord, logId: number) {
+  const { id, ord, emits, eventCount, eventsLength, unfinishedBelow, pendingQuestionCount, lastSeq } = record;
+  const counts = { ord, emits, eventCount, eventsLength, unfinishedBelow, pendingQuestionCount };
+  return { log: logId, id, ...counts, lastSeq, progress: text(record.progress) };
 }
 
 /** How often a field changes: never, at the turns of a task's life, or with most commits. */
@@ -137,6 +142,9 @@ const TASK_CHANGES: Record<keyof TaskRecord, 'never' | 'seldom' | 'often'> = {
   held: 'seldom',
   ord: 'often',
   emits: 'often',
+  eventCount: 'often',
+  eventsLength: 'often',
+  unfinishedBelow: 'often',
   seed: 'never',
   originAt: 'never',
   cut: 'seldom',

@@ -15,4 +15,4 @@ if (port === null) throw new Error('The writer runs in a thread of its own; open
 const { file, epoch }: ThreadData = workerData;
 
 serveWriter(port, createWriter(openConnection(file, 'write'), epoch, Date.now));
-port.postMessage({ shortages: 0, answers: [{ ok: true, batch: null }] } satisfies Reply);
+port.postMessage({ shortages: 0, answers: [{ ok: true, batch: null }], heldBytes: null } satisfies Reply);

@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { type Batch, KEY_LIFETIME_MS } from '../../model/batch.ts';
 import type { Event } from '../../model/event.ts';
+import type { LogRecord } from '../../model/log-record.ts';
 import { isTerminal, type TaskRecord } from '../../model/task.ts';
-import type { LogRecord, View } from '../../model/view.ts';
+import type { View } from '../../model/view.ts';
 import { fromConversation, PUT_CONVERSATION } from './conversation-row.ts';
 import { fromRow, PUT_ROW } from './journal-row.ts';
 import { createUnblock } from './lanes.ts';
@@ -129,11 +130,13 @@ function prepare(db: Database) {
   return {
     newLog: db.prepare<[LogRecord]>(
       // Behind all who wait: else a stream of new owners would keep their turn from the others.
-      `insert into log (owner, head, pruned_seq, epoch, claimable, turn)
-        values (@owner, @head, @prunedSeq, @epoch, 0, (select ifnull(max(turn), 0) from log))`,
+      `insert into log (owner, head, pruned_seq, epoch, unfinished_roots, pending_questions, claimable, turn)
+        values (@owner, @head, @prunedSeq, @epoch, @unfinishedRoots, @pendingQuestions, 0,
+          (select ifnull(max(turn), 0) from log))`,
     ),
     log: db.prepare<[LogRecord & { id: number }]>(
-      'update log set head = @head, pruned_seq = @prunedSeq, epoch = @epoch where id = @id',
+      `update log set head = @head, pruned_seq = @prunedSeq, epoch = @epoch, unfinished_roots = @unfinishedRoots,
+        pending_questions = @pendingQuestions where id = @id`,
     ),
     epoch: db.prepare<[number, string | null, number]>(
       'insert into log_epoch (log, epoch, first_seq) values (?, ?, ?)',

@@ -1,3 +1,5 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { failpoint } from '../../failpoint.ts';
 import { type Batch, decideBatch, type VerbCall } from '../../model/batch.ts';
@@ -25,13 +27,29 @@ export interface Writer {
   commitAll(commits: readonly Commit[]): Settled[];
   /** @throws StoreError as `Store.commit` does */
   describeAgents(agents: readonly AgentDescription[]): void;
-  /** Moves the WAL into the database when it has grown. To be called when the commits have been answered. */
-  checkpoint(): void;
+  /**
+   * Moves the WAL into the database when it has grown. To be called when the commits have been answered.
+   *
+   * @returns the bytes of a WAL that another process keeps from being begun anew, where it is time to tell; else null
+   */
+  checkpoint(): number | null;
   /** Leaves the database whole in its one file, and closes it. Again does nothing. */
   close(): void;
 }
 
 const MAX_WAL_PAGES = 2_000;
+/** Whenever the WAL has grown by so much it is seen whether the disk has room to move it: it may need as much again. */
+const LOOK_PAGES = 256;
+/** What a frame of the WAL has beside its page. */
+const FRAME_HEADER_BYTES = 24;
+/** So large a WAL that cannot be begun anew is told of, and again whenever it has doubled. */
+const TOLD_WAL_BYTES = 16 * 1024 * 1024;
+/** How long a checkpoint waits for reads that are under way: those of this process take a few ms. */
+const CHECKPOINT_WAIT_MS = 1_000;
+/** The same while somebody else's read, which may last for hours, is known to hold the WAL. */
+const HELD_WAIT_MS = 25;
+/** Where moving the WAL did not make room on a full disk, it is not tried again for so long. */
+const MAKE_ROOM_AGAIN_MS = 1_000;
 
 export function createWriter(db: Database, epoch: string, clock: () => number): Writer {
   const load = createLoad(db);
@@ -42,8 +60,14 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
   // It waits the moment that a read takes: a WAL is begun anew only when nobody reads of it, and under readers that
   // never rest a passive checkpoint is a matter of luck.
   const checkpoint = db.prepare<[], { busy: number }>('pragma wal_checkpoint(restart)');
-  const lastCheckpoint = db.prepare<[], { busy: number }>('pragma wal_checkpoint(truncate)');
+  const emptying = db.prepare<[], { busy: number }>('pragma wal_checkpoint(truncate)');
+  const frameBytes = Number(db.pragma('page_size', { simple: true })) + FRAME_HEADER_BYTES;
+  const writeWaitMs = Number(db.pragma('busy_timeout', { simple: true }));
   let duePages = MAX_WAL_PAGES;
+  let lookPages = LOOK_PAGES;
+  let isHeld = false;
+  let toldBytes = TOLD_WAL_BYTES / 2;
+  let mayMakeRoomAt = 0;
   let fatal: Error | null = null;
 
   const writeGroup = db.transaction((commits: readonly Commit[]) => {
@@ -85,6 +109,7 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
     try {
       return attempt(() => writeGroup.immediate(commits));
     } catch (error) {
+      if (isFullError(error) && makeRoom()) return commitAll(commits);
       if (commits.length > 1) return oneByOne(commits);
       return commits.map(() => ({ ok: false, error: asStoreError(error) }));
     }
@@ -100,34 +125,86 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
   }
 
   /**
+   * Gives the file system the space of the WAL, which may be all that there was: what it holds is moved into the database.
+   *
+   * @returns whether that has made a difference
+   */
+  function makeRoom(): boolean {
+    const now = performance.now();
+    if (now < mayMakeRoomAt || pagesOfWal() <= 0) return false;
+    if (tryCheckpoint(emptying, HELD_WAIT_MS) === 'done') return true;
+    mayMakeRoomAt = now + MAKE_ROOM_AGAIN_MS;
+    return false;
+  }
+
+  function pagesOfWal(): number {
+    return wal.get()?.log ?? 0;
+  }
+
+  /**
    * Nobody waits for it: for want of space it is tried again, and a failed disk fails the next commit.
    *
-   * @returns whether someone, who can only be another process, kept the WAL from being begun anew
+   * @returns `held` when someone, who can only be another process, kept the WAL from being begun anew
    */
-  function tryCheckpoint(statement: Statement<[], { busy: number }>): boolean {
+  function tryCheckpoint(statement: Statement<[], { busy: number }>, waitMs: number): 'done' | 'held' | 'failed' {
     try {
-      return statement.get()?.busy === 1;
+      db.pragma(`busy_timeout = ${waitMs}`);
+      return statement.get()?.busy === 1 ? 'held' : 'done';
     } catch (cause) {
       const error = asStoreError(cause);
       if (isFatal(error)) fatal = error;
       else if (!(error instanceof StoreError)) throw error;
-      return false;
+      return 'failed';
+    } finally {
+      db.pragma(`busy_timeout = ${writeWaitMs}`);
     }
+  }
+
+  /**
+   * How the WAL is to be moved: where it has grown large, and where it is about to fill the disk, on which it could not be
+   * moved any more. Then its file is emptied as well: it would hold what the database needs to grow. Null for not yet.
+   */
+  function dueCheckpoint(pages: number): typeof checkpoint | null {
+    if (pages > duePages) return checkpoint;
+    if (pages <= lookPages) return null;
+    lookPages = pages + LOOK_PAGES;
+    const { bavail, bsize } = statfsSync(dirname(db.name));
+    return bavail * bsize < pages * frameBytes ? emptying : null;
+  }
+
+  /** @returns its size, if it is to be told */
+  function noteHeld(pages: number): number | null {
+    isHeld = true;
+    const bytes = pages * frameBytes;
+    if (bytes < toldBytes * 2) return null;
+    toldBytes = bytes;
+    return bytes;
+  }
+
+  function noteFree(): void {
+    isHeld = false;
+    toldBytes = TOLD_WAL_BYTES / 2;
   }
 
   return {
     commitAll,
     describeAgents: (agents) => attempt(() => replaceAgents.immediate(agents)),
     checkpoint() {
-      const { log } = wal.get() ?? { log: 0 };
-      if (fatal !== null || log <= duePages) return;
+      const pages = pagesOfWal();
+      const due = fatal === null ? dueCheckpoint(pages) : null;
+      if (due === null) return null;
       failpoint?.('checkpoint-due');
-      duePages = tryCheckpoint(checkpoint) ? log + MAX_WAL_PAGES : MAX_WAL_PAGES;
+      const came = tryCheckpoint(due, isHeld ? HELD_WAIT_MS : CHECKPOINT_WAIT_MS);
       failpoint?.('checkpointed');
+      duePages = came === 'held' ? pages + MAX_WAL_PAGES : MAX_WAL_PAGES;
+      if (came === 'done') lookPages = LOOK_PAGES;
+      if (came === 'held') return noteHeld(pages);
+      if (came === 'done') noteFree();
+      return null;
     },
     close() {
       failpoint?.('closed-not-checkpointed');
-      if (fatal === null && db.open) tryCheckpoint(lastCheckpoint);
+      if (fatal === null && db.open) tryCheckpoint(emptying, CHECKPOINT_WAIT_MS);
       db.close();
     },
   };
@@ -135,7 +212,11 @@ export function createWriter(db: Database, epoch: string, clock: () => number): 
 
 /** Whether a commit has failed for want of space, and with it all that were asked for before that was known. */
 export function isFull(settled: Settled): boolean {
-  return !settled.ok && settled.error instanceof StoreError && settled.error.code === 'storage_full';
+  return !settled.ok && isFullError(settled.error);
+}
+
+function isFullError(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'storage_full';
 }
 
 function createReplaceAgents(db: Database) {

@@ -1,0 +1,27 @@
+CREATE TABLE `access_grant` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`token_id` text,
+	`session_hash` text,
+	`owner` text NOT NULL,
+	`scopes` text NOT NULL,
+	`task_id` text,
+	`conversation_id` text,
+	`created_at` integer NOT NULL,
+	`open_until` integer NOT NULL,
+	`ends_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `access_grant_end` ON `access_grant` (`ends_at`);--> statement-breakpoint
+CREATE TABLE `token` (
+	`id` text PRIMARY KEY NOT NULL,
+	`hash` text NOT NULL,
+	`owner` text NOT NULL,
+	`scopes` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	`last_used_at` integer,
+	`revoked_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `token_hash_unique` ON `token` (`hash`);

@@ -1,0 +1,141 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { and, eq, inArray, isNull, lt, sql } from 'drizzle-orm';
+import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
+import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { isScope, type Scope } from '../../../model/access.ts';
+import type { AccessStore, GrantRecord, TokenRecord } from '../../access.ts';
+import { asStoreError } from '../failure.ts';
+import { asStartRefusal } from '../start-refusal.ts';
+import { accessGrant, token } from './schema.ts';
+
+/** The same depth below the package from `src/` and from `dist/`. */
+const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/sqlite-access', import.meta.url));
+
+/**
+ * What a connection is for. An operator's waits for the disk, since tokens must last. A server's neither does nor waits
+ * long for others, since requests wait meanwhile: a ticket that a power cut takes is got anew.
+ */
+const USES = {
+  operator: { synchronous: 'FULL', timeout: 5000 },
+  server: { synchronous: 'NORMAL', timeout: 250 },
+} as const;
+
+/**
+ * Opens who may come in to a data directory, which is made if it is missing: `access.db`. Several processes may have it
+ * open at once: a server, and whoever makes or revokes tokens meanwhile.
+ *
+ * @throws StartRefusal when it cannot be read or written
+ */
+export function openSqliteAccess(dir: string, use: keyof typeof USES): AccessStore {
+  const { synchronous, timeout } = USES[use];
+  mkdirSync(dir, { recursive: true });
+  const file = join(dir, 'access.db');
+  const db = new Database(file, { timeout });
+  try {
+    db.pragma('journal_mode = WAL');
+    db.pragma(`synchronous = ${synchronous}`);
+    const orm = drizzle(db);
+    migrate(orm, { migrationsFolder: MIGRATIONS });
+    return createSqliteAccess(db, orm);
+  } catch (error) {
+    db.close();
+    throw asStartRefusal(error, file);
+  }
+}
+
+function createSqliteAccess(db: Database.Database, orm: BetterSQLite3Database): AccessStore {
+  const dataVersion = db.prepare<[], number>('pragma data_version').pluck();
+  const tokenByHash = orm
+    .select()
+    .from(token)
+    .where(eq(token.hash, sql.placeholder('hash')))
+    .prepare();
+  const tokenById = orm
+    .select()
+    .from(token)
+    .where(eq(token.id, sql.placeholder('id')))
+    .prepare();
+  const grantByHash = orm
+    .select()
+    .from(accessGrant)
+    .where(eq(accessGrant.hash, sql.placeholder('hash')))
+    .prepare();
+
+  return {
+    addToken({ scopes, ...row }) {
+      write(() =>
+        orm
+          .insert(token)
+          .values({ ...row, scopes: scopes.join(' ') })
+          .run(),
+      );
+    },
+    tokenByHash: (hash) => tokenByHash.all({ hash }).map(toToken)[0] ?? null,
+    token: (id) => tokenById.all({ id }).map(toToken)[0] ?? null,
+    tokens: () => orm.select().from(token).orderBy(token.createdAt, token.id).all().map(toToken),
+    revokeToken(id, at) {
+      const isThere = tokenById.get({ id }) !== undefined;
+      const standing = and(eq(token.id, id), isNull(token.revokedAt));
+      write(() => orm.update(token).set({ revokedAt: at }).where(standing).run());
+      return isThere;
+    },
+    touchToken(id, at) {
+      write(() => orm.update(token).set({ lastUsedAt: at }).where(eq(token.id, id)).run());
+    },
+    addGrant({ scopes, subject, ...row }) {
+      const ofWhat = { taskId: subject?.taskId ?? null, conversationId: subject?.conversationId ?? null };
+      write(() =>
+        orm
+          .insert(accessGrant)
+          .values({ ...row, ...ofWhat, scopes: scopes.join(' ') })
+          .run(),
+      );
+    },
+    grant: (hash) => grantByHash.all({ hash }).map(toGrant)[0] ?? null,
+    removeGrant(hash) {
+      write(() => orm.delete(accessGrant).where(eq(accessGrant.hash, hash)).run());
+    },
+    extendGrants(hashes, openUntil) {
+      const later = sql`max(open_until, min(ends_at, ${openUntil}))`;
+      const these = inArray(accessGrant.hash, [...hashes]);
+      write(() => orm.update(accessGrant).set({ openUntil: later }).where(these).run());
+    },
+    removeEndedGrants(before, limit) {
+      const ended = orm
+        .select({ hash: accessGrant.hash })
+        .from(accessGrant)
+        .where(lt(accessGrant.endsAt, before))
+        .limit(limit);
+      write(() => orm.delete(accessGrant).where(inArray(accessGrant.hash, ended)).run());
+    },
+    version: () => dataVersion.get() ?? 0,
+    close() {
+      db.close();
+    },
+  };
+}
+
+function write(run: () => unknown): void {
+  try {
+    run();
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}
+
+function toToken({ hash, scopes, ...row }: typeof token.$inferSelect): TokenRecord {
+  return { ...row, scopes: toScopes(scopes) };
+}
+
+function toGrant({ scopes, taskId, conversationId, ...row }: typeof accessGrant.$inferSelect): GrantRecord {
+  const subject = row.kind === 'ticket' ? { taskId, conversationId } : null;
+  return { ...row, scopes: toScopes(scopes), subject };
+}
+
+/** A scope that this version does not know opens nothing. */
+function toScopes(text: string): Scope[] {
+  return text.split(' ').filter(isScope);
+}
