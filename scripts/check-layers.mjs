@@ -37,13 +37,19 @@ const LAYERS = [
     may: [/^model\//, /^store\/store\.ts$/, /^worker\/pool\.ts$/],
     mayType: [/^worker\/protocol\.ts$/],
   },
-  { name: 'http', holds: /^http\//, may: [/^engine\//, /^model\//], mayType: [/^store\/store\.ts$/] },
+  { name: 'access', holds: /^access\//, may: [/^model\//, /^store\/[^/]+$/] },
+  {
+    name: 'http',
+    holds: /^http\//,
+    may: [/^engine\//, /^access\//, /^model\//],
+    mayType: [/^store\/store\.ts$/],
+  },
   {
     name: 'server',
     holds: /^server\.ts$/,
-    may: [/^http\//, /^engine\//, /^model\//, /^store\/store\.ts$/, /^worker\//],
+    may: [/^http\//, /^engine\//, /^access\//, /^model\//, /^store\/[^/]+$/, /^worker\//],
   },
-  { name: 'config', holds: /^config\.ts$/, may: [/^model\//] },
+  { name: 'config', holds: /^(config|option-values)\.ts$/, may: [/^model\//], mayType: [/^access\//] },
   { name: 'failpoint', holds: ANYWHERE, may: [], node: false },
   { name: 'entry', holds: /^(cli\/.*|index\.ts|postgres\.ts)$/, may: [/./] },
 ];

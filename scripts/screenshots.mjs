@@ -18,13 +18,8 @@ const MAX_BYTES = 120 * 1024;
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const AGENTS = ['scripts/screenshot-agents.ts', 'examples/agents.ts', 'examples/party-planner.ts'];
 
-const server = spawn(
-  process.execPath,
-  ['--import', 'tsx', 'src/cli/main.ts', 'serve', '--port', '0', '--data', data, '--log-level', 'warn'].concat(
-    AGENTS.flatMap((file) => ['--agents', file]),
-  ),
-  { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
-);
+const server = serve('open', ...AGENTS.flatMap((file) => ['--agents', file]));
+const guarded = serve('guarded', '--auth', 'token');
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox'],
@@ -32,19 +27,38 @@ const browser = await chromium.launch({
 try {
   const url = await addressOf(server);
   const screens = await fill(url);
+  const signIn = await addressOf(guarded);
   mkdirSync(target, { recursive: true });
   for (const [size, viewport] of Object.entries(SIZES)) {
     for (const scheme of /** @type {const} */ (['light', 'dark'])) {
       for (const [screen, hash] of Object.entries(screens)) {
         await take(`${url}/${hash}`, `${screen}-${scheme}-${size}.png`, { viewport, colorScheme: scheme });
       }
+      await take(signIn, `sign-in-${scheme}-${size}.png`, { viewport, colorScheme: scheme });
     }
   }
 } finally {
   await browser.close();
-  server.kill('SIGTERM');
-  await once(server, 'exit');
+  for (const each of [server, guarded]) {
+    each.kill('SIGTERM');
+    await once(each, 'exit');
+  }
   rmSync(data, { recursive: true });
+}
+
+/**
+ * @param {string} name of its data
+ * @param {string[]} flags
+ */
+function serve(name, ...flags) {
+  return spawn(
+    process.execPath,
+    ['--import', 'tsx', 'src/cli/main.ts', 'serve', '--port', '0', '--log-level', 'warn'].concat(
+      ['--data', path.join(data, name)],
+      flags,
+    ),
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
 }
 
 /** @param {import('node:child_process').ChildProcess} process_ */

@@ -1,12 +1,20 @@
-import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { ACCESS_MODES } from './model/access.ts';
+import { DEFAULT_MAX_UNFINISHED } from './model/limits.ts';
+import {
+  agentsFile,
+  httpUrl,
+  nonEmpty,
+  numberBetween,
+  oneOf,
+  origin,
+  variableName,
+  wholeNumber,
+} from './option-values.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const AGENT_EXTENSIONS = ['.js', '.mjs', '.ts'];
 const MIN_WORKERS = 2;
 const MAX_WORKERS = 256;
 /** A day: longer than anybody wants, and within what timers can do. */
@@ -15,6 +23,13 @@ const MIN_WORKER_MEMORY_MB = 64;
 /** More could not be seen before the engine of JavaScript gives up, for want of one large block, with all that is in the process. */
 const MAX_WORKER_MEMORY_MB = 1024;
 const MAX_RETENTION_DAYS = 36_500;
+/** A count of them costs nothing, but the disk has to hold them. */
+const MAX_UNFINISHED = 1_000_000;
+/** The slots of all the workers that there may be. */
+const MAX_RUNNING = MAX_WORKERS * 128;
+/** What a process can hold open at best. */
+const MAX_STREAMS = 1_000_000;
+const MAX_PER_MINUTE = 1_000_000_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 interface ConfigOption<T> {
@@ -25,8 +40,8 @@ interface ConfigOption<T> {
   /** The default as people read it. */
   default: string;
   description: string;
-  /** May be given several times; in the variable, separated as in PATH. */
-  repeatable?: true;
+  /** May be given several times; in the variable, separated by this. */
+  repeatable?: string;
   /**
    * @param texts what was given, none for the default; more than one only for a repeatable option
    * @throws Error with what is wrong with the value, for {@link ConfigError} to name where it came from
@@ -52,6 +67,64 @@ export const OPTIONS = {
     description: 'The port to listen on; 0 takes a free one.',
     parse: ([text = '4747']) => wholeNumber(text, 0, 65_535),
   }),
+  auth: option({
+    flag: '--auth',
+    env: 'HOLDFAST_AUTH',
+    value: 'how',
+    default: 'none',
+    description: `How people show who they are: \`${ACCESS_MODES.join('`, `')}\`. Without, the server is for this machine alone.`,
+    parse: ([text = 'none']) => oneOf(text, ACCESS_MODES),
+  }),
+  jwtKeys: option({
+    flag: '--jwt-jwks',
+    env: 'HOLDFAST_JWT_JWKS',
+    value: 'url',
+    default: 'none',
+    description: 'Where the public keys of JWTs are, for `--auth jwt`.',
+    parse: ([text]) => (text === undefined ? null : httpUrl(text)),
+  }),
+  jwtSecretFile: option({
+    flag: '--jwt-secret-file',
+    env: 'HOLDFAST_JWT_SECRET_FILE',
+    value: 'file',
+    default: 'none',
+    description: 'A file with the secret that JWTs are signed with, at least 32 bytes, in place of public keys.',
+    parse: ([text]) => (text === undefined ? null : path.resolve(nonEmpty(text))),
+  }),
+  jwtAudience: option({
+    flag: '--jwt-audience',
+    env: 'HOLDFAST_JWT_AUDIENCE',
+    value: 'text',
+    default: 'none',
+    description: 'Whom JWTs must be meant for: their `aud`.',
+    parse: ([text]) => (text === undefined ? null : nonEmpty(text)),
+  }),
+  jwtIssuer: option({
+    flag: '--jwt-issuer',
+    env: 'HOLDFAST_JWT_ISSUER',
+    value: 'text',
+    default: 'none',
+    description: 'Who must have made JWTs: their `iss`.',
+    parse: ([text]) => (text === undefined ? null : nonEmpty(text)),
+  }),
+  allowHosts: option({
+    flag: '--allow-host',
+    env: 'HOLDFAST_ALLOW_HOST',
+    value: 'name',
+    default: 'none',
+    description: 'What the server is called beside `localhost` and the like, without a port. May be repeated.',
+    repeatable: ',',
+    parse: (texts) => texts.map(nonEmpty),
+  }),
+  allowOrigins: option({
+    flag: '--allow-origin',
+    env: 'HOLDFAST_ALLOW_ORIGIN',
+    value: 'origin',
+    default: 'none',
+    description: 'Whose pages may ask: `https://app.example.com`. May be repeated.',
+    repeatable: ',',
+    parse: (texts) => texts.map(origin),
+  }),
   dataDir: option({
     flag: '--data',
     env: 'HOLDFAST_DATA',
@@ -66,8 +139,17 @@ export const OPTIONS = {
     value: 'file',
     default: 'none',
     description: 'A module that exports agents, beside the built-in ones: `.js`, `.mjs` or `.ts`. May be repeated.',
-    repeatable: true,
+    repeatable: path.delimiter,
     parse: (texts) => texts.map(agentsFile),
+  }),
+  agentEnv: option({
+    flag: '--agent-env',
+    env: 'HOLDFAST_AGENT_ENV',
+    value: 'name',
+    default: 'none',
+    description: 'A variable of the environment that agents get too; `AWS_*` names all that begin so. May be repeated.',
+    repeatable: path.delimiter,
+    parse: (texts) => texts.map(variableName),
   }),
   workers: option({
     flag: '--workers',
@@ -105,13 +187,58 @@ export const OPTIONS = {
       return days === 0 ? null : days * DAY_MS;
     },
   }),
+  maxUnfinishedPerOwner: option({
+    flag: '--max-unfinished-per-owner',
+    env: 'HOLDFAST_MAX_UNFINISHED_PER_OWNER',
+    value: 'n',
+    default: String(DEFAULT_MAX_UNFINISHED),
+    description:
+      'How many unfinished tasks one owner may have, children not counted, and how many pending questions. Further ones are refused.',
+    parse: ([text = String(DEFAULT_MAX_UNFINISHED)]) => wholeNumber(text, 1, MAX_UNFINISHED),
+  }),
+  /** Null: as many as there are slots. */
+  maxRunningPerOwner: option({
+    flag: '--max-running-per-owner',
+    env: 'HOLDFAST_MAX_RUNNING_PER_OWNER',
+    value: 'n',
+    default: 'all slots, 128 a worker',
+    description:
+      'How many tasks of one owner may run at once. Those that wait count nothing; further ones stay queued.',
+    parse: ([text]) => (text === undefined ? null : wholeNumber(text, 1, MAX_RUNNING)),
+  }),
+  maxStreams: option({
+    flag: '--max-streams',
+    env: 'HOLDFAST_MAX_STREAMS',
+    value: 'n',
+    default: '10000',
+    description: 'How many streams and waiting requests may be open at a time.',
+    parse: ([text = '10000']) => wholeNumber(text, 1, MAX_STREAMS),
+  }),
+  /** Null: as the authentication asks for. */
+  maxStreamsPerOwner: option({
+    flag: '--max-streams-per-owner',
+    env: 'HOLDFAST_MAX_STREAMS_PER_OWNER',
+    value: 'n',
+    default: '1000 with authentication, else all',
+    description: 'How many of them may be of one owner.',
+    parse: ([text]) => (text === undefined ? null : wholeNumber(text, 1, MAX_STREAMS)),
+  }),
+  /** Null: as the authentication asks for. */
+  rateLimit: option({
+    flag: '--rate-limit',
+    env: 'HOLDFAST_RATE_LIMIT',
+    value: 'n',
+    default: '6000 with authentication, else 0',
+    description: 'How many requests an owner may send in a minute; 0 for any number.',
+    parse: ([text]) => (text === undefined ? null : wholeNumber(text, 0, MAX_PER_MINUTE)),
+  }),
   logLevel: option({
     flag: '--log-level',
     env: 'HOLDFAST_LOG_LEVEL',
     value: 'level',
     default: 'info',
     description: `What is logged to standard error, as JSON: \`${LOG_LEVELS.join('`, `')}\`.`,
-    parse: ([text = 'info']) => logLevel(text),
+    parse: ([text = 'info']) => oneOf(text, LOG_LEVELS),
   }),
 };
 
@@ -133,25 +260,15 @@ export class ConfigError extends Error {
  * @throws ConfigError
  */
 export function readConfig(flags: Flags, env: NodeJS.ProcessEnv = process.env): Config {
-  return {
-    host: read('host', flags, env),
-    port: read('port', flags, env),
-    dataDir: read('dataDir', flags, env),
-    agents: read('agents', flags, env),
-    workers: read('workers', flags, env),
-    warmMs: read('warmMs', flags, env),
-    workerMemoryMb: read('workerMemoryMb', flags, env),
-    retentionMs: read('retentionMs', flags, env),
-    logLevel: read('logLevel', flags, env),
-  };
+  const keys = Object.keys(OPTIONS) as (keyof Options)[];
+  return Object.fromEntries(keys.map((key) => [key, read(key, flags, env)])) as Config;
 }
 
-function read<Key extends keyof Options>(key: Key, flags: Flags, env: NodeJS.ProcessEnv): Config[Key];
 function read(key: keyof Options, flags: Flags, env: NodeJS.ProcessEnv): unknown {
   const option: ConfigOption<unknown> = OPTIONS[key];
   const given = flags[key];
   const variable = env[option.env] ?? '';
-  const fromEnv = option.repeatable ? variable.split(path.delimiter).filter((text) => text !== '') : [variable];
+  const fromEnv = option.repeatable ? variable.split(option.repeatable).filter((text) => text !== '') : [variable];
   try {
     return option.parse(given ?? (variable === '' ? [] : fromEnv));
   } catch (error) {
@@ -164,39 +281,6 @@ function option<T>(definition: ConfigOption<T>): ConfigOption<T> {
   return definition;
 }
 
-function nonEmpty(text: string): string {
-  if (text.trim() === '') throw new Error('a value is needed.');
-  return text;
-}
-
 function defaultWorkers(): number {
   return Math.min(Math.max(availableParallelism(), MIN_WORKERS), MAX_WORKERS);
-}
-
-function wholeNumber(text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw new Error(`"${text}" is not a whole number from ${min} to ${max}.`);
-}
-
-function numberBetween(text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && value >= min && value <= max) return value;
-  throw new Error(`"${text}" is not a number from ${min} to ${max}.`);
-}
-
-function logLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((known) => known === text);
-  if (level === undefined) throw new Error(`"${text}" is not one of ${LOG_LEVELS.join(', ')}.`);
-  return level;
-}
-
-/** @returns the file's URL, as modules are named when they are imported */
-function agentsFile(text: string): URL {
-  const file = path.resolve(nonEmpty(text));
-  if (!AGENT_EXTENSIONS.includes(path.extname(file))) {
-    throw new Error(`"${text}" does not end in ${AGENT_EXTENSIONS.join(', ')}.`);
-  }
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`there is no file ${file}.`);
-  return pathToFileURL(file);
 }

@@ -1,9 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
+import { createAccess } from './access/access.ts';
+import { createJwtVerifier, type JwtOptions } from './access/jwt.ts';
 import { createAdmission } from './engine/admission.ts';
 import { createAgents } from './engine/agents.ts';
+import { watchBacklog } from './engine/backlog.ts';
 import { createConversations } from './engine/conversations.ts';
 import { createDispatcher } from './engine/dispatcher.ts';
 import { createHub } from './engine/hub.ts';
@@ -15,19 +19,37 @@ import { createStreams } from './engine/streams.ts';
 import { createSweeper } from './engine/sweeper.ts';
 import { createTasks } from './engine/tasks.ts';
 import { failpoint } from './failpoint.ts';
+import { isLoopback } from './http/allowed-host.ts';
 import { createApp } from './http/app.ts';
+import { conversationOperations } from './http/conversations.ts';
+import { createEarlyRefusal } from './http/early-refusal.ts';
 import { eventOperations } from './http/events.ts';
 import type { Readiness } from './http/health.ts';
+import { createLimits } from './http/limits.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createOpenStreams } from './http/open-streams.ts';
 import { listen } from './http/server.ts';
+import { taskOperations } from './http/tasks.ts';
+import type { AccessMode } from './model/access.ts';
+import type { AccessStore } from './store/access.ts';
 import type { Store } from './store/store.ts';
 import { createPool, type PoolOptions } from './worker/pool.ts';
 
 export interface ServerOptions {
   store: Store;
+  accessStore: AccessStore;
+  /** How people show who they are; by default they need not, and the server listens on the machine itself alone. */
+  auth?: AccessMode;
+  /** With the `auth` that is `jwt`. */
+  jwt?: JwtOptions | undefined;
+  /** What the server is called beside the names of the machine itself. */
+  allowHosts?: readonly string[];
+  /** Origins whose pages may ask, beside its own. */
+  allowOrigins?: readonly string[];
   /** `file:` URLs. */
   agentModules: string[];
+  /** Variables of the environment that agents get beside the few that all get: names, or beginnings followed by `*`. */
+  agentEnv?: readonly string[];
   host?: string;
   port?: number;
   workers?: number;
@@ -37,28 +59,49 @@ export interface ServerOptions {
   workerMemoryMb?: number;
   /** Null keeps the events of ended tasks for ever. */
   retentionMs?: number | null;
+  /** How many unfinished tasks an owner may have, children not counted, and how many questions may be pending. */
+  maxUnfinishedPerOwner?: number;
+  /** How many tasks of one owner may run at once; null, the default, for as many as there are slots. */
+  maxRunningPerOwner?: number | null;
+  /** How many streams and waiting requests may be open at a time. */
+  maxStreams?: number;
+  /** The same for one owner; null, the default, for 1,000 with authentication, and any number without. */
+  maxStreamsPerOwner?: number | null;
+  /** Requests of an owner in a minute, 0 for any number; null, the default, for 6,000 with authentication, 0 without. */
+  rateLimit?: number | null;
   logger?: Logger;
 }
 
 export interface Server {
   /** Where it listens, without a slash at the end. */
   readonly url: string;
-  /** Ends streams with `bye drain`, lets running tasks come to rest for a few seconds, gives back the others, and closes the store. */
-  close(): Promise<void>;
+  /**
+   * Ends streams with `bye drain`, lets running tasks come to rest for a few seconds, gives back the others, and closes the
+   * store. Again gives the same promise.
+   *
+   * @param listenMs how long the port stays open at least, for others to see at `/readyz` that the server goes. Default 0,
+   *   or two seconds where somebody has asked there within the last minute
+   */
+  close(listenMs?: number): Promise<void>;
 }
 
 const DEFAULT_PORT = 4747;
 const LEAST_WORKERS = 2;
 /** How long tasks may run on before the process goes. */
 const DRAIN_MS = 3000;
+/** How long requests under way may take once the port is closed. */
+const HTTP_GRACE_MS = 2000;
+/** Who asks whether the server is ready, as load balancers do, is given so long to ask once more and turn to another. */
+const NOTICE_MS = 2000;
+const ASKED_WITHIN_MS = 60_000;
 /** How long it may take to give back those that did not come to rest. */
 const GIVE_BACK_MS = 2000;
-/** Without authentication there is one owner. */
-const OWNER = 'local';
 
-/** Builds the service over a store and begins to listen. Whoever opened the store closes it if this fails. */
+/** Builds the service over its stores and begins to listen. Whoever opened them closes them if this fails. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { store, agentModules, host = '127.0.0.1', port = DEFAULT_PORT, warmMs, retentionMs = null } = options;
+  const { auth = 'none', allowHosts = [], allowOrigins = [] } = options;
+  refuseStrangers(auth, host);
   const size = Math.max(LEAST_WORKERS, options.workers ?? availableParallelism());
   const logger = options.logger ?? pino({ level: 'silent' });
   const stop = new AbortController();
@@ -66,14 +109,23 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   setMaxListeners(0, stop.signal);
 
   const hub = createHub();
-  const dispatcher = createDispatcher({ store, warmMs, onTrouble: onCopyTrouble, onFatal: fatal });
+  const { maxUnfinishedPerOwner: maxUnfinished } = options;
+  const dispatcher = createDispatcher({
+    store,
+    warmMs,
+    maxRunningPerOwner: options.maxRunningPerOwner ?? undefined,
+    maxPendingPerOwner: maxUnfinished,
+    onTrouble: onCopyTrouble,
+    onFatal: fatal,
+  });
   const sweeper = createSweeper({ store, retentionMs, onFatal: fatal });
   const listeners = [hub.onCommitted, dispatcher.onCommitted, sweeper.onCommitted];
-  const log = createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal });
+  const { log, backlog } = watchBacklog(createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal }));
   const { onReports } = dispatcher;
   const pool = await createPool({
     size,
     agentModules,
+    agentEnv: options.agentEnv,
     memoryMb: options.workerMemoryMb,
     onReports,
     onFailed,
@@ -82,31 +134,51 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   });
   const inProgress = createInProgress(store);
   const admission = createAdmission(pool, stop.signal);
-  const tasks = createTasks({ store, log, hub, admission, inProgress, stopping: stop.signal });
+  const tasks = createTasks({ store, log, hub, admission, inProgress, maxUnfinished, stopping: stop.signal });
   const onDeleted = sweeper.purgeSoon;
-  const conversations = createConversations({ store, log, admission, inProgress, onDeleted });
+  const conversations = createConversations({ store, log, admission, inProgress, maxUnfinished, onDeleted });
   const questions = createQuestions({ store, log, inProgress });
   const streams = createStreams(store, hub, tasks, conversations, stop.signal);
   const metrics = createMetrics();
+  const limits = createLimits({ ...options, auth }, backlog, metrics);
+  const { shedding, held } = limits;
   const open = createOpenStreams((count) => metrics.streamsOpen.set(count));
-  const owner = () => OWNER;
+  const access = createAccess({
+    mode: auth,
+    store: options.accessStore,
+    verifyJwt: options.jwt === undefined ? null : createJwtVerifier(options.jwt),
+    onTrouble: (error) => logger.error({ err: error }, 'who comes in could not be written down'),
+  });
   const onStreamTrouble = (error: unknown) => logger.error({ err: error }, 'a stream could not be read');
   const app = createApp({
-    tasks,
+    tasks: { ...tasks, create: shedding.counted(tasks.create), retry: shedding.counted(tasks.retry) },
     questions,
-    conversations,
+    conversations: {
+      ...conversations,
+      create: shedding.counted(conversations.create),
+      post: shedding.counted(conversations.post),
+    },
     agents: createAgents(store),
-    events: eventOperations({ streams, open, owner, onTrouble: onStreamTrouble }),
-    owner,
+    events: eventOperations({ streams, open, held, hold: access.hold, onTrouble: onStreamTrouble }),
+    access,
+    // With authentication there is nothing that a page which borrows a name gets: its browser has no cookie for that.
+    hosts: auth === 'none' || allowHosts.length > 0 ? allowHosts : null,
+    origins: allowOrigins,
+    limits,
     readiness,
     metrics,
     logger,
     version: packageVersion(),
   });
 
+  const newWork = [...taskOperations(tasks, held), ...conversationOperations(conversations)];
+  const refuseEarly = createEarlyRefusal(newWork, shedding);
+
+  let readinessAskedAt = -Infinity;
   function readiness(): Readiness {
+    readinessAskedAt = performance.now();
     if (stop.signal.aborted) return 'draining';
-    return pool.isHealthy() && isReadable(store) ? 'ready' : 'overloaded';
+    return pool.isHealthy() && isReadable(store) && !shedding.isOverloaded ? 'ready' : 'overloaded';
   }
 
   function onThrown(taskId: string, agent: string, stack: string): void {
@@ -135,33 +207,58 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     process.exit(1);
   }
 
+  store.watch({
+    onFailed: fatal,
+    onLogHeld: (bytes) => logger.warn({ walBytes: bytes }, 'another process keeps the database from taking in its WAL'),
+  });
   try {
     await store.describeAgents(pool.agents);
     await requeueOrphans(store, log);
     failpoint?.('requeued-not-listening');
-    const http = await listen(app, { host, port, logger });
+    const http = await listen(app, { host, port, logger, metrics, refuseEarly, maxConnections: limits.maxConnections });
     failpoint?.('listening-not-claiming');
     dispatcher.start(log, pool);
     sweeper.start(log);
+    shedding.start();
+    let closed: Promise<void> | null = null;
     return {
       url: http.url,
-      async close() {
-        stop.abort();
-        failpoint?.('drain-begun');
-        sweeper.stop();
-        open.close('drain');
-        await Promise.all([http.close(), dispatcher.drain(DRAIN_MS)]);
-        failpoint?.('drained-not-given-back');
-        await pool.stop();
-        await dispatcher.stop(GIVE_BACK_MS);
-        failpoint?.('given-back-not-closed');
-        await store.close();
+      close(listenMs = 0) {
+        closed ??= drain(listenMs);
+        return closed;
       },
     };
+
+    async function drain(listenMs: number): Promise<void> {
+      const isWatched = performance.now() - readinessAskedAt < ASKED_WITHIN_MS;
+      stop.abort();
+      failpoint?.('drain-begun');
+      sweeper.stop();
+      shedding.stop();
+      const noticed = delay(isWatched ? NOTICE_MS : listenMs);
+      await Promise.all([open.close('drain'), noticed, dispatcher.drain(DRAIN_MS)]);
+      await http.close(HTTP_GRACE_MS);
+      failpoint?.('drained-not-given-back');
+      await pool.stop();
+      await dispatcher.stop(GIVE_BACK_MS);
+      failpoint?.('given-back-not-closed');
+      access.close();
+      options.accessStore.close();
+      await store.close();
+    }
   } catch (error) {
     await pool.stop();
     throw error;
   }
+}
+
+/** @throws Error when strangers could reach what anybody may do */
+function refuseStrangers(auth: AccessMode, host: string): void {
+  if (auth !== 'none' || isLoopback(host)) return;
+  throw new Error(
+    `Without authentication the server listens on the machine itself alone, and ${host} is for others, too. ` +
+      'Make a token with `holdfast tokens create` and add --auth token, or leave out --host.',
+  );
 }
 
 function isReadable(store: Store): boolean {

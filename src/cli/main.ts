@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { ConfigError, type Flags, OPTIONS, readConfig } from '../config.ts';
+import { addTokens } from './tokens.ts';
 
 const USAGE_ERROR = 2;
 
@@ -21,10 +22,23 @@ for (const [key, { flag, env, value, repeatable, ...option }] of Object.entries(
   serve.addOption(flagOption);
 }
 serve.action(async (flags: Flags) => {
-  const config = configOf(flags);
+  const config = usable(() => readConfig(flags));
+  const { jwtOptionsOf } = await import('./jwt-options.ts');
+  const jwt = usable(() => jwtOptionsOf(config));
   const { serveUntilSignal } = await import('./serve.ts');
-  await serveUntilSignal(config, version);
+  await serveUntilSignal(config, jwt, version);
 });
+
+addTokens(program, { dataDir: dataDirOf, refuse: usageError });
+
+program
+  .command('check')
+  .description('Read the whole database, of a server that is stopped, and say what is wrong with it.')
+  .option('--data <dir>', 'The directory of the database (default: ./data; or HOLDFAST_DATA)')
+  .action(async ({ data }: { data?: string }) => {
+    const { runCheck } = await import('./check.ts');
+    process.exitCode = runCheck(dataDirOf(data));
+  });
 
 program
   .command('demo')
@@ -37,12 +51,20 @@ program
 if (process.argv.length === 2) program.outputHelp();
 else await program.parseAsync();
 
-function configOf(flags: Flags) {
+function usable<T>(read: () => T): T {
   try {
-    return readConfig(flags);
+    return read();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    console.error(`error: ${error.message}`);
-    return process.exit(USAGE_ERROR);
+    return usageError(error.message);
   }
+}
+
+function dataDirOf(given: string | undefined): string {
+  return usable(() => readConfig(given === undefined ? {} : { dataDir: [given] })).dataDir;
+}
+
+function usageError(message: string): never {
+  console.error(`error: ${message}`);
+  process.exit(USAGE_ERROR);
 }

@@ -1,13 +1,16 @@
 import { constants } from 'node:os';
 import { pino } from 'pino';
+import type { JwtOptions } from '../access/jwt.ts';
 import { BUILT_IN_MODULE } from '../agents/built-in-module.ts';
 import type { Config } from '../config.ts';
-import { createHoldfast } from '../index.ts';
+import { createHoldfast, type Server } from '../index.ts';
 
 /** What does not compile is told with its place, which stands on a line of its own. */
 const MAX_MESSAGE_LINES = 3;
 /** Longer than a close ever takes: what passes it hangs. */
 const CLOSE_LIMIT_MS = 9_500;
+/** A load balancer that watches the server is told that it goes, before the port closes; nobody waits at a Ctrl-C. */
+const LISTEN_MS = { SIGTERM: 500, SIGINT: 0 };
 /** npm passes on the Ctrl-C that the terminal has sent already: within this time it is the same one. */
 const SAME_SIGNAL_MS = 300;
 
@@ -15,18 +18,18 @@ const SAME_SIGNAL_MS = 300;
  * Serves until SIGTERM or SIGINT, then lets streams go and ends the process with 0; a second signal ends it at once.
  * What cannot start says why in one line and ends the process with 1.
  */
-export async function serveUntilSignal(config: Config, version: string): Promise<void> {
-  const { agents, logLevel, ...options } = config;
+export async function serveUntilSignal(config: Config, jwt: JwtOptions | undefined, version: string): Promise<void> {
+  const { agents, logLevel, jwtKeys, jwtSecretFile, jwtAudience, jwtIssuer, ...options } = config;
   const logger = pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
-  const starting = createHoldfast({ ...options, agents: [new URL(BUILT_IN_MODULE), ...agents], logger });
+  const starting = createHoldfast({ ...options, jwt, agents: [new URL(BUILT_IN_MODULE), ...agents], logger });
   closeOnSignal(starting);
   // Who reads what is printed may go; the server stays.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const { url } = await starting.catch((error) => exitWith(startFailure(error, config)));
-  process.stdout.write(greeting(url, config.dataDir, version));
+  process.stdout.write(greeting(url, config, version));
 }
 
-function closeOnSignal(starting: Promise<{ close(): Promise<void> }>): void {
+function closeOnSignal(starting: Promise<Server>): void {
   let first: { signal: string; at: number } | null = null;
   const onSignal = (signal: 'SIGTERM' | 'SIGINT') => {
     const at = performance.now();
@@ -35,7 +38,7 @@ function closeOnSignal(starting: Promise<{ close(): Promise<void> }>): void {
     first = { signal, at };
     setTimeout(() => exitWith(`The server did not close within ${CLOSE_LIMIT_MS} ms.`), CLOSE_LIMIT_MS).unref();
     starting
-      .then((server) => server.close())
+      .then((server) => server.close(LISTEN_MS[signal]))
       .then(
         () => process.exit(0),
         (error) => exitWith(`The server did not close cleanly: ${messageOf(error)}`),
@@ -74,15 +77,17 @@ function exitWith(message: string): never {
   process.exit(1);
 }
 
-function greeting(url: string, dataDir: string, version: string): string {
+function greeting(url: string, { dataDir, auth }: Config, version: string): string {
+  const shown = auth === 'none' ? '' : " -H 'authorization: Bearer <token>'";
+  const tokens = auth === 'none' ? '' : `Make a token:\n  holdfast tokens create --owner <name> --data ${dataDir}\n`;
   return `Holdfast ${version} serves ${url} with the data in ${dataDir}.
 
-Open the console:
+${tokens}Open the console:
   ${url}/
 Start a task:
-  curl ${url}/v1/tasks -H 'content-type: application/json' -d '{"agent": "trip-planner", "input": {"city": "Lisbon"}}'
+  curl ${url}/v1/tasks${shown} -H 'content-type: application/json' -d '{"agent": "trip-planner", "input": {"city": "Lisbon"}}'
 Watch everything that happens:
-  curl -N ${url}/v1/events
+  curl -N ${url}/v1/events${shown}
 Every route, to try in a browser:
   ${url}/docs
 

@@ -19,6 +19,7 @@ export function agentOperations(agents: Agents): Operation[] {
       id: 'listAgents',
       method: 'get',
       path: '/v1/agents',
+      access: 'tasks:read',
       summary: 'Lists the agents that can be asked',
       answers: {
         200: { description: 'All agents.', schema: { type: 'object', required: ['items'], properties: { items } } },

@@ -1,22 +1,31 @@
 import { Hono } from 'hono';
 import { requestId } from 'hono/request-id';
 import type { Logger } from 'pino';
+import type { Access } from '../access/access.ts';
 import type { Agents } from '../engine/agents.ts';
 import type { Conversations } from '../engine/conversations.ts';
 import type { Questions } from '../engine/questions.ts';
 import type { Tasks } from '../engine/tasks.ts';
 import { HoldfastError } from '../model/error.ts';
+import { accessOperations } from './access.ts';
 import { accessLog } from './access-log.ts';
 import { agentOperations } from './agents.ts';
+import { allowHosts } from './allowed-host.ts';
 import { consoleOperations } from './console.ts';
 import { conversationOperations } from './conversations.ts';
+import { allowOrigins, refuseForeignPages } from './cross-site.ts';
 import { docsOperations } from './docs.ts';
+import { createGate } from './gate.ts';
 import { healthOperations, type Readiness } from './health.ts';
+import { limitGate } from './limited-gate.ts';
+import type { Limits } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOperation } from './openapi.ts';
-import { type HttpApp, type HttpEnv, mount, type Operation, type OwnerOf } from './operation.ts';
+import { type HttpApp, type HttpEnv, mount, type Operation } from './operation.ts';
+import { refuseOddTargets } from './plain-target.ts';
 import { internalError, sendProblem } from './problem.ts';
 import { questionOperations } from './questions.ts';
+import { securityHeaders } from './security-headers.ts';
 import { taskOperations } from './tasks.ts';
 
 export interface AppDependencies {
@@ -26,7 +35,12 @@ export interface AppDependencies {
   agents: Agents;
   /** The streams, which have files of their own. */
   events?: readonly Operation[];
-  owner: OwnerOf;
+  access: Access;
+  /** What the server is called beside the names of the machine itself; null takes any name. */
+  hosts: readonly string[] | null;
+  /** Whose pages may ask, beside its own. */
+  origins: readonly string[];
+  limits: Pick<Limits, 'held' | 'shedding' | 'requests'>;
   /** Whether requests can be served now: storage open, workers up, not stopping. */
   readiness: () => Readiness;
   metrics: Metrics;
@@ -43,7 +57,10 @@ export function createApp(dependencies: AppDependencies): HttpApp {
     conversations,
     agents,
     events = [],
-    owner,
+    access,
+    hosts,
+    origins,
+    limits,
     readiness,
     metrics,
     logger,
@@ -51,10 +68,11 @@ export function createApp(dependencies: AppDependencies): HttpApp {
   } = dependencies;
   const operations = [
     ...agentOperations(agents),
-    ...taskOperations(tasks, owner),
-    ...questionOperations(questions, owner),
-    ...conversationOperations(conversations, owner),
+    ...taskOperations(tasks, limits.held),
+    ...questionOperations(questions),
+    ...conversationOperations(conversations),
     ...events,
+    ...accessOperations({ access, tasks, conversations }),
     ...healthOperations(readiness, metrics),
     ...docsOperations(),
     ...consoleOperations(),
@@ -63,11 +81,16 @@ export function createApp(dependencies: AppDependencies): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>();
   app.use(requestId());
   app.use(accessLog(logger, metrics));
+  app.use(securityHeaders);
+  app.use(refuseOddTargets);
   app.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');
     await next();
   });
-  mount(app, [...operations, openApiOperation(operations, version)]);
+  if (origins.length > 0) app.use(allowOrigins(origins));
+  if (hosts !== null) app.use(allowHosts(hosts));
+  app.use(refuseForeignPages(origins));
+  mount(app, [...operations, openApiOperation(operations, version)], limitGate(createGate(access), limits));
   app.notFound((c) => sendProblem(c, new HoldfastError('not_found', 'There is nothing at this path.')));
   app.onError((error, c) => {
     if (error instanceof HoldfastError && error.code !== 'internal') return sendProblem(c, error);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { HoldfastError } from '../model/error.ts';
-import { isDeeperThan, type Json, type JsonObject, MAX_JSON_DEPTH, utf8Bytes } from '../model/json.ts';
+import { type Json, type JsonObject, utf8Bytes } from '../model/json.ts';
 import { invalid, plainly } from './issues.ts';
 import type { HttpContext } from './operation.ts';
+import { JsonFault, parseStrictJson } from './strict-json.ts';
 
 const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
 
@@ -104,25 +105,13 @@ function isJsonType(contentType: string): boolean {
 }
 
 function parseJson(bytes: Uint8Array): Json {
-  let json: Json;
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    throw notJson(bytes.length === 0 ? 'A JSON body is required.' : 'The body is not JSON in UTF-8.');
+    return parseStrictJson(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    const { message } = error;
+    throw new HoldfastError('invalid_request', message, { errors: [{ path: '', message }] });
   }
-  if (isDeeperThan(json, MAX_JSON_DEPTH)) throw notJson(`Arrays and objects may nest ${MAX_JSON_DEPTH} deep.`);
-  if (!isRepresentable(json)) throw notJson('A number is too large.');
-  return json;
-}
-
-function notJson(message: string): HoldfastError {
-  return new HoldfastError('invalid_request', message, { errors: [{ path: '', message }] });
-}
-
-/** False where a number such as `1e999` was read, which `JSON.parse` makes infinite and nothing can write again. */
-function isRepresentable(value: Json): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  return value === null || typeof value !== 'object' || Object.values(value).every(isRepresentable);
 }
 
 function isJsonObject(value: unknown): boolean {

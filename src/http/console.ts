@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { HoldfastError } from '../model/error.ts';
 import type { HttpContext, Operation } from './operation.ts';
+import { pageHeaders } from './security-headers.ts';
 
 /** What `scripts/build-web.mjs` has made; as far away from `src/http` as from `dist/http`. */
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
@@ -48,6 +49,7 @@ export function consoleOperations(directory = BUILT): Operation[] {
       id: 'console',
       method: 'get',
       path: '/',
+      access: 'anyone',
       summary: 'The console, a page for people',
       answers: { 200: { description: 'The page.', type: 'text/html' } },
       errors: ['not_found'],
@@ -60,6 +62,7 @@ export function consoleOperations(directory = BUILT): Operation[] {
       id: 'consoleFile',
       method: 'get',
       path: '/console/{asset}',
+      access: 'anyone',
       summary: 'A part of that page',
       answers: { 200: { description: 'The file.', type: '*/*' } },
       errors: ['not_found'],
@@ -99,9 +102,7 @@ function send(c: HttpContext, { type, content, gzipped }: ConsoleFile, cacheCont
     'Content-Type': type,
     ...(zips && { 'Content-Encoding': 'gzip' }),
     Vary: 'Accept-Encoding',
-    'Content-Security-Policy': POLICY,
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
     'Cache-Control': cacheControl,
+    ...pageHeaders(POLICY),
   });
 }

@@ -4,7 +4,7 @@ import { AGENT_NAME } from '../model/agent-name.ts';
 import { utf8Bytes } from '../model/json.ts';
 import { metadata, plainText, readBody } from './body.ts';
 import { markReplayed, readKey } from './idempotency.ts';
-import { type Operation, type OwnerOf, ref, sendRead } from './operation.ts';
+import { type Operation, ownerOf, ref, sendRead } from './operation.ts';
 import { pageOf, pageParameters, pageRange, timedPageRange, toPage, toTimedPage } from './paging.ts';
 import { pathId } from './path-id.ts';
 import { noQuery, once, readQuery } from './query.ts';
@@ -46,21 +46,23 @@ const listQuery = z.strictObject({ ...pageParameters });
 const messagesQuery = z.strictObject({ order: once(z.enum(['asc', 'desc']).default('asc')), ...pageParameters });
 
 /** @see docs/protocol.md §7 */
-export function conversationOperations(conversations: Conversations, owner: OwnerOf): Operation[] {
+export function conversationOperations(conversations: Conversations): Operation[] {
   return [
     {
       id: 'createConversation',
       method: 'post',
       path: '/v1/conversations',
+      access: 'tasks:write',
+      newWork: true,
       summary: 'Opens a conversation',
       body: createBody,
       idempotent: true,
       answers: { 201: { description: 'The conversation; `Location` names it.', schema: ref('Conversation') } },
-      errors: ['storage_full'],
+      errors: ['overloaded', 'storage_full'],
       async handle(c) {
         const { body, json } = await readBody(c, createBody);
         readQuery(c, noQuery);
-        const created = await conversations.create(owner(c), body, readKey(c, json));
+        const created = await conversations.create(ownerOf(c), body, readKey(c, json));
         markReplayed(c, created);
         c.header('Location', `/v1/conversations/${created.conversation.id}`);
         return sendRead(c, created.conversation, created.cursor, 201);
@@ -70,13 +72,14 @@ export function conversationOperations(conversations: Conversations, owner: Owne
       id: 'listConversations',
       method: 'get',
       path: '/v1/conversations',
+      access: 'tasks:read',
       summary: 'Lists conversations, the newest activity first',
       query: listQuery,
       answers: { 200: { description: 'A page of conversations.', schema: pageOf(ref('Conversation')) } },
       errors: ['invalid_request'],
       handle(c) {
         const page = readQuery(c, listQuery);
-        const { conversations: found, cursor } = conversations.list(owner(c), timedPageRange(page, PAGES, 'conv'));
+        const { conversations: found, cursor } = conversations.list(ownerOf(c), timedPageRange(page, PAGES, 'conv'));
         return sendRead(
           c,
           toTimedPage(found, page.limit, PAGES, ({ lastActivityAt }) => lastActivityAt),
@@ -88,11 +91,12 @@ export function conversationOperations(conversations: Conversations, owner: Owne
       id: 'getConversation',
       method: 'get',
       path: '/v1/conversations/{conversationId}',
+      access: 'tasks:read',
       summary: 'Shows a conversation, what is unfinished in it, and from where to stream that',
       answers: { 200: { description: 'The conversation as it is now.', schema: ref('OpenConversation') } },
       errors: ['invalid_request', 'not_found'],
       handle(c) {
-        const { conversation, cursor } = conversations.get(owner(c), pathId(c, 'conversationId', 'conv'));
+        const { conversation, cursor } = conversations.get(ownerOf(c), pathId(c, 'conversationId', 'conv'));
         readQuery(c, noQuery);
         return sendRead(c, conversation, cursor);
       },
@@ -101,16 +105,17 @@ export function conversationOperations(conversations: Conversations, owner: Owne
       id: 'updateConversation',
       method: 'patch',
       path: '/v1/conversations/{conversationId}',
+      access: 'tasks:write',
       summary: 'Gives a conversation another title or other metadata',
       body: updateBody,
       answers: { 200: { description: 'The conversation as it is now.', schema: ref('Conversation') } },
       errors: ['not_found', 'storage_full'],
       async handle(c) {
         const id = pathId(c, 'conversationId', 'conv');
-        conversations.record(owner(c), id);
+        conversations.record(ownerOf(c), id);
         const { body } = await readBody(c, updateBody);
         readQuery(c, noQuery);
-        const { conversation, cursor } = await conversations.update(owner(c), id, body);
+        const { conversation, cursor } = await conversations.update(ownerOf(c), id, body);
         return sendRead(c, conversation, cursor);
       },
     },
@@ -118,14 +123,15 @@ export function conversationOperations(conversations: Conversations, owner: Owne
       id: 'deleteConversation',
       method: 'delete',
       path: '/v1/conversations/{conversationId}',
+      access: 'tasks:write',
       summary: 'Deletes a conversation with its tasks, messages, questions and events',
       answers: { 204: { description: 'It is gone.' } },
       errors: ['invalid_request', 'not_found', 'storage_full'],
       async handle(c) {
         const id = pathId(c, 'conversationId', 'conv');
-        conversations.record(owner(c), id);
+        conversations.record(ownerOf(c), id);
         readQuery(c, noQuery);
-        await conversations.delete(owner(c), id);
+        await conversations.delete(ownerOf(c), id);
         return c.body(null, 204);
       },
     },
@@ -133,17 +139,18 @@ export function conversationOperations(conversations: Conversations, owner: Owne
       id: 'listMessages',
       method: 'get',
       path: '/v1/conversations/{conversationId}/messages',
+      access: 'tasks:read',
       summary: 'Lists the messages of a conversation',
       query: messagesQuery,
       answers: { 200: { description: 'A page of messages.', schema: pageOf(ref('Message')) } },
       errors: ['invalid_request', 'not_found'],
       handle(c) {
         const conversationId = pathId(c, 'conversationId', 'conv');
-        conversations.record(owner(c), conversationId);
+        conversations.record(ownerOf(c), conversationId);
         const { order, ...page } = readQuery(c, messagesQuery);
         const kind = `messages ${conversationId} ${order}`;
         const filter = { conversationId, order, ...pageRange(page, kind, 'msg') };
-        const { messages, cursor } = conversations.messages(owner(c), filter);
+        const { messages, cursor } = conversations.messages(ownerOf(c), filter);
         return sendRead(c, toPage(messages, page.limit, kind), cursor);
       },
     },
@@ -151,6 +158,8 @@ export function conversationOperations(conversations: Conversations, owner: Owne
       id: 'postMessage',
       method: 'post',
       path: '/v1/conversations/{conversationId}/messages',
+      access: 'tasks:write',
+      newWork: true,
       summary: 'Writes in a conversation, which begins a turn or steers the one that is unfinished',
       body: messageBody,
       idempotent: true,
@@ -169,16 +178,17 @@ export function conversationOperations(conversations: Conversations, owner: Owne
         'conversation_busy',
         'unknown_agent',
         'invalid_input',
+        'rate_limited',
         'overloaded',
         'draining',
         'storage_full',
       ],
       async handle(c) {
         const id = pathId(c, 'conversationId', 'conv');
-        conversations.record(owner(c), id);
+        conversations.record(ownerOf(c), id);
         const { body, json } = await readBody(c, messageBody);
         readQuery(c, noQuery);
-        const { message, task, cursor, replayed } = await conversations.post(owner(c), id, body, readKey(c, json));
+        const { message, task, cursor, replayed } = await conversations.post(ownerOf(c), id, body, readKey(c, json));
         markReplayed(c, { replayed });
         return sendRead(c, { message, task }, cursor, 202);
       },

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { HoldfastError } from '../model/error.ts';
 import type { HttpContext, Operation } from './operation.ts';
+import { pageHeaders } from './security-headers.ts';
 
 const ASSETS = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
@@ -33,7 +34,17 @@ const PAGE = `<!doctype html>
 const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: null });\n`;
 
 /** swagger-ui writes style attributes and has its icons in `data:` URLs; everything else comes from here. */
-const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 /** The reference page, served from disk: it works without the internet. @see docs/protocol.md §10 */
 export function docsOperations(): Operation[] {
@@ -42,6 +53,7 @@ export function docsOperations(): Operation[] {
       id: 'docs',
       method: 'get',
       path: '/docs',
+      access: 'anyone',
       summary: 'This description of the API, as a page',
       answers: { 200: { description: 'The page.', type: 'text/html' } },
       errors: [],
@@ -51,6 +63,7 @@ export function docsOperations(): Operation[] {
       id: 'docsFile',
       method: 'get',
       path: '/docs/{file}',
+      access: 'anyone',
       summary: 'A part of that page',
       answers: { 200: { description: 'The file.', type: '*/*' } },
       errors: ['not_found'],
@@ -68,8 +81,7 @@ export function docsOperations(): Operation[] {
 function send(c: HttpContext, content: string | Uint8Array<ArrayBuffer>, type: string): Response {
   return c.body(content, 200, {
     'Content-Type': type,
-    'Content-Security-Policy': POLICY,
-    'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-cache',
+    ...pageHeaders(POLICY),
   });
 }

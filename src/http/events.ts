@@ -1,21 +1,26 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { z } from 'zod';
+import type { Access } from '../access/access.ts';
 import { eventFrame } from '../engine/frame.ts';
 import { cursorGone } from '../engine/pages.ts';
 import type { Subject } from '../engine/position.ts';
 import type { Streams } from '../engine/streams.ts';
 import type { Tail } from '../engine/tail.ts';
+import type { TicketSubject } from '../model/access.ts';
 import { HoldfastError } from '../model/error.ts';
 import { type AskedStart, askedStart, askedTypes, prefersJson } from './event-request.ts';
+import type { HeldOpen } from './held-open.ts';
 import type { OpenStreams } from './open-streams.ts';
-import type { HttpContext, Operation } from './operation.ts';
+import { type HttpContext, type Operation, ownerOf, type StreamRules } from './operation.ts';
 import { decimal, once, readQuery } from './query.ts';
-import { byeBlock, caughtUpBlock, endBlock, openSse, resetBlock, SSE_HEADERS } from './sse.ts';
+import { byeBlock, caughtUpBlock, endBlock, IDLE, openSse, resetBlock, SSE_HEADERS } from './sse.ts';
 
 export interface EventDependencies {
   streams: Streams;
   open: OpenStreams;
-  owner(c: HttpContext): string;
+  held: HeldOpen;
+  /** Watches whether who reads may still. */
+  hold: Access['hold'];
   /** Told why a stream could not be read: its client only learns that it should come back. */
   onTrouble(error: unknown): void;
 }
@@ -42,7 +47,7 @@ const eventsQuery = z.object({
 });
 
 /** The event streams of a task, of a conversation and of everything, live or by the page. @see docs/protocol.md §5 */
-export function eventOperations({ streams, open, owner, onTrouble }: EventDependencies): Operation[] {
+export function eventOperations({ streams, open, held, hold, onTrouble }: EventDependencies): Operation[] {
   /** What is unknown comes before what is malformed. */
   async function serve(c: HttpContext, who: string, subjectOf: () => Subject): Promise<Response> {
     if (prefersJson(c.req.header('Accept'))) return pageOrOverload(c, subjectOf, who);
@@ -72,7 +77,16 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
     if (start.kind === 'over') return c.json({ events: [], cursor, caughtUp: true, done: true });
     const passes = reading.passes ?? (() => true);
     const { signal } = c.req.raw;
-    const read = await streams.page({ owner: who, subject, position: start.position, passes, ...limits, signal });
+    const leave = limits.waitMs > 0 ? held.enter(who, 'wait') : () => {};
+    if (leave === null) throw new HoldfastError('overloaded', 'Too many requests wait already.');
+    // A ticket stays good for who polls with it, as for who streams.
+    const unwatch = hold(c.get('principal'), () => {});
+    const release = () => {
+      leave();
+      unwatch();
+    };
+    const asking = { owner: who, subject, position: start.position, passes, ...limits, signal };
+    const read = await streams.page(asking).finally(release);
     const rest = JSON.stringify({ cursor: read.cursor, caughtUp: read.caughtUp, done: read.done }).slice(1);
     return c.body(`{"events":[${read.events.join(',')}],${rest}`, 200, { 'Content-Type': 'application/json' });
   }
@@ -86,11 +100,13 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
 
     let tail: Tail | null = null;
     let movedAt = performance.now();
-    const connection = openSse(c.env.outgoing, {
+    let release = () => {};
+    const connection = openSse(c.env.outgoing, c.get('always') ?? {}, {
       onWritable: () => tail?.resume(),
       onMaxAge: () => connection.finish(byeBlock('max-age')),
       onClose() {
         tail?.close();
+        release();
         open.delete(connection);
       },
       onKeepalive() {
@@ -103,10 +119,17 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
     });
     if (!connection.isOpen) return RESPONSE_ALREADY_SENT;
     open.add(connection);
-    if (subject === null || start === null || open.closing !== null) {
+    const leave = held.enter(who, 'stream');
+    if (leave !== null) release = leave;
+    if (leave === null || subject === null || start === null || open.closing !== null) {
       connection.finish(byeBlock(open.closing ?? 'overloaded'));
       return RESPONSE_ALREADY_SENT;
     }
+    const unwatch = hold(c.get('principal'), () => connection.finish(byeBlock('auth-expired')));
+    release = () => {
+      leave();
+      unwatch();
+    };
     const frame = named ? namedFrame : null;
     tail = streams.open(
       { owner: who, subject, start, passes, frame },
@@ -137,8 +160,22 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
     }
   }
 
+  /** Says that the client should come back, and when: for what is the server's own trouble. */
+  function comeBack(c: HttpContext): Response {
+    c.set('untimed', true);
+    if (c.req.method === 'HEAD') return c.body(null, 200, SSE_HEADERS);
+    const connection = openSse(c.env.outgoing, c.get('always') ?? {}, IDLE);
+    connection.finish(byeBlock('overloaded'));
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  function streamOf(subject: (c: HttpContext) => Partial<TicketSubject>): StreamRules {
+    return { subject: (c) => ({ taskId: null, conversationId: null, ...subject(c) }), comeBack };
+  }
+
   const shared = {
     method: 'get',
+    access: 'tasks:read',
     query: eventsQuery,
     answers: {
       200: {
@@ -155,9 +192,10 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
       ...shared,
       id: 'streamTaskEvents',
       path: '/v1/tasks/{taskId}/events',
+      stream: streamOf((c) => ({ taskId: c.req.param('taskId') ?? null })),
       summary: 'Events of one task',
       handle(c) {
-        const who = owner(c);
+        const who = ownerOf(c);
         return serve(c, who, () => streams.ofTask(who, c.req.param('taskId') ?? ''));
       },
     },
@@ -165,9 +203,10 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
       ...shared,
       id: 'streamConversationEvents',
       path: '/v1/conversations/{conversationId}/events',
+      stream: streamOf((c) => ({ conversationId: c.req.param('conversationId') ?? null })),
       summary: 'Events of all tasks of one conversation',
       handle(c) {
-        const who = owner(c);
+        const who = ownerOf(c);
         return serve(c, who, () => streams.ofConversation(who, c.req.param('conversationId') ?? ''));
       },
     },
@@ -175,8 +214,9 @@ export function eventOperations({ streams, open, owner, onTrouble }: EventDepend
       ...shared,
       id: 'streamEvents',
       path: '/v1/events',
+      stream: streamOf(() => ({})),
       summary: 'Everything of the caller',
-      handle: (c) => serve(c, owner(c), streams.ofOwner),
+      handle: (c) => serve(c, ownerOf(c), streams.ofOwner),
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ByeReason, byeBlock, type SseConnection } from './sse.ts';
 
 /** All event streams that are open, so that the server can say goodbye to them. */
@@ -6,9 +7,16 @@ export interface OpenStreams {
   delete(connection: SseConnection): void;
   /** Null while streams may open. */
   readonly closing: ByeReason | null;
-  /** Ends all streams, and each that is opened from now on. */
-  close(reason: ByeReason): void;
+  /**
+   * Ends all streams, each at a moment of its own within two seconds, so that not all of their readers come back in one
+   * instant; a few within less. Each that is opened from now on ends at once. Resolves when all have been told.
+   */
+  close(reason: ByeReason): Promise<void>;
 }
+
+/** How long the ends of many streams are spread over, and how much of it each stream adds. */
+const SPREAD_MS = 2000;
+const SPREAD_EACH_MS = 100;
 
 /** @param onCount told how many are open, whenever that changes */
 export function createOpenStreams(onCount: (count: number) => void): OpenStreams {
@@ -26,9 +34,15 @@ export function createOpenStreams(onCount: (count: number) => void): OpenStreams
     get closing() {
       return closing;
     },
-    close(reason) {
+    async close(reason) {
       closing = reason;
-      for (const connection of connections) connection.finish(byeBlock(reason));
+      const spreadMs = Math.min(SPREAD_MS, connections.size * SPREAD_EACH_MS);
+      await Promise.all(
+        Array.from(connections, async (connection) => {
+          await delay(Math.random() * spreadMs);
+          connection.finish(byeBlock(reason));
+        }),
+      );
     },
   };
 }

@@ -5,6 +5,7 @@ import { messageSchema } from '../model/event.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { questionSchema } from '../model/question.ts';
 import { taskSchema } from '../model/task.ts';
+import { sessionSchema, ticketSchema } from './access.ts';
 import { agentSchema } from './agents.ts';
 import { openConversationSchema } from './open-conversation.ts';
 import { type Answer, type Operation, ref, sendJson } from './operation.ts';
@@ -17,6 +18,8 @@ const WIRE = {
   OpenConversation: openConversationSchema,
   Message: messageSchema,
   Agent: agentSchema,
+  Ticket: ticketSchema,
+  Session: sessionSchema,
   Problem: problemSchema,
 };
 
@@ -33,6 +36,7 @@ export function openApiOperation(operations: readonly Operation[], version: stri
     id: 'openApi',
     method: 'get',
     path: '/openapi.json',
+    access: 'anyone',
     summary: 'This description of the API',
     answers: { 200: { description: 'OpenAPI 3.1.', schema: { type: 'object' } } },
     errors: [],

@@ -3,10 +3,13 @@ import { z } from 'zod';
 import { type ErrorCode, HoldfastError } from '../model/error.ts';
 import { questionSchema } from '../model/question.ts';
 import { taskSchema } from '../model/task.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** The status and title of every code. @see docs/protocol.md §9 */
 const PROBLEMS = {
   invalid_request: { status: 400, title: 'The request is malformed' },
+  unauthorized: { status: 401, title: 'Who you are is not known' },
+  forbidden: { status: 403, title: 'Not allowed' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   task_finished: { status: 409, title: 'The task has ended' },
@@ -20,19 +23,23 @@ const PROBLEMS = {
   unknown_agent: { status: 422, title: 'Unknown agent' },
   invalid_answer: { status: 422, title: 'The answer is invalid' },
   idempotency_mismatch: { status: 422, title: 'The key belongs to another request' },
+  rate_limited: { status: 429, title: 'Too many' },
   internal: { status: 500, title: 'Internal error' },
   overloaded: { status: 503, title: 'Overloaded' },
   draining: { status: 503, title: 'The server is stopping' },
   storage_full: { status: 503, title: 'The storage is full' },
 } as const satisfies Record<ErrorCode, { status: number; title: string }>;
 
-/** When it is worth while to ask again, in seconds. */
+/** When it is worth while to ask again, in seconds, where the refusal does not know it better. */
 const RETRY_AFTER: Partial<Record<ErrorCode, number>> = {
   idempotency_in_progress: 1,
-  overloaded: 2,
+  rate_limited: 1,
+  overloaded: 1,
   draining: 5,
   storage_full: 30,
 };
+/** Up to so many seconds more, so that those who were refused together do not all come back together. */
+const RETRY_SPREAD: Partial<Record<ErrorCode, number>> = { overloaded: 4 };
 
 /** The wire form of an error: RFC 9457. @see docs/protocol.md §2 */
 export const problemSchema = z.object({
@@ -46,6 +53,7 @@ export const problemSchema = z.object({
   task: taskSchema.optional(),
   reason: z.enum(['expired', 'unknown', 'ahead']).optional(),
   resumeAfter: z.string().optional(),
+  retryAfter: z.int().optional(),
 });
 
 export function statusOf(code: ErrorCode): (typeof PROBLEMS)[ErrorCode]['status'] {
@@ -67,12 +75,14 @@ export function problemText(error: HoldfastError, status: number = statusOf(erro
   return JSON.stringify(problem);
 }
 
-export function problemHeaders({ code }: HoldfastError): Record<string, string> {
-  const retryAfter = RETRY_AFTER[code];
+export function problemHeaders({ code, details }: HoldfastError): Record<string, string> {
+  const retryAfter = details.retryAfter ?? spread(RETRY_AFTER[code], RETRY_SPREAD[code]);
   return {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
+    ...SECURITY_HEADERS,
     ...(retryAfter === undefined ? {} : { 'Retry-After': `${retryAfter}` }),
+    ...(code === 'unauthorized' ? { 'WWW-Authenticate': 'Bearer' } : {}),
   };
 }
 
@@ -83,4 +93,8 @@ export function sendProblem(c: Context, error: HoldfastError): Response {
 /** What a client is told of an error that nobody foresaw: that there was one. */
 export function internalError(): HoldfastError {
   return new HoldfastError('internal', 'Something went wrong on the server. The request id finds it in the log.');
+}
+
+function spread(seconds: number | undefined, by = 0): number | undefined {
+  return seconds === undefined ? undefined : seconds + Math.floor(Math.random() * (by + 1));
 }

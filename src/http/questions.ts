@@ -3,7 +3,7 @@ import type { Questions } from '../engine/questions.ts';
 import { questionSchema } from '../model/question.ts';
 import { anyJson, anyJsonObject, plainText, readBody } from './body.ts';
 import { markReplayed, readKey } from './idempotency.ts';
-import { type Operation, type OwnerOf, ref, sendRead } from './operation.ts';
+import { type Operation, ownerOf, ref, sendRead } from './operation.ts';
 import { pageOf, pageParameters, pageRange, toPage } from './paging.ts';
 import { pathId } from './path-id.ts';
 import { noQuery, once, readQuery } from './query.ts';
@@ -35,12 +35,13 @@ const listQuery = z.strictObject({
 });
 
 /** @see docs/protocol.md §6 */
-export function questionOperations(questions: Questions, owner: OwnerOf): Operation[] {
+export function questionOperations(questions: Questions): Operation[] {
   return [
     {
       id: 'listQuestions',
       method: 'get',
       path: '/v1/questions',
+      access: 'tasks:read',
       summary: 'Lists questions, oldest first',
       query: listQuery,
       answers: { 200: { description: 'A page of questions.', schema: pageOf(ref('Question')) } },
@@ -53,7 +54,7 @@ export function questionOperations(questions: Questions, owner: OwnerOf): Operat
           ...(taskId !== undefined && { taskId }),
           ...(conversationId !== undefined && { conversationId }),
         };
-        const { questions: found, cursor } = questions.list(owner(c), filter);
+        const { questions: found, cursor } = questions.list(ownerOf(c), filter);
         return sendRead(c, toPage(found, page.limit, PAGES), cursor);
       },
     },
@@ -61,11 +62,12 @@ export function questionOperations(questions: Questions, owner: OwnerOf): Operat
       id: 'getQuestion',
       method: 'get',
       path: '/v1/questions/{questionId}',
+      access: 'tasks:read',
       summary: 'Shows a question',
       answers: { 200: { description: 'The question as it is now.', schema: ref('Question') } },
       errors: ['invalid_request', 'not_found'],
       handle(c) {
-        const { question, cursor } = questions.get(owner(c), pathId(c, 'questionId', 'qst'));
+        const { question, cursor } = questions.get(ownerOf(c), pathId(c, 'questionId', 'qst'));
         readQuery(c, noQuery);
         return sendRead(c, question, cursor);
       },
@@ -74,6 +76,7 @@ export function questionOperations(questions: Questions, owner: OwnerOf): Operat
       id: 'answerQuestion',
       method: 'post',
       path: '/v1/questions/{questionId}/answers',
+      access: 'questions:answer',
       summary: 'Answers a question; the first answer wins',
       body: answerBody,
       idempotent: true,
@@ -81,10 +84,10 @@ export function questionOperations(questions: Questions, owner: OwnerOf): Operat
       errors: ['not_found', 'question_resolved', 'invalid_answer', 'storage_full'],
       async handle(c) {
         const id = pathId(c, 'questionId', 'qst');
-        questions.get(owner(c), id);
+        questions.get(ownerOf(c), id);
         const { body, json } = await readBody(c, answerBody);
         readQuery(c, noQuery);
-        const answered = await questions.answer(owner(c), id, body, owner(c), readKey(c, json));
+        const answered = await questions.answer(ownerOf(c), id, body, ownerOf(c), readKey(c, json));
         markReplayed(c, answered);
         return sendRead(c, answered.question, answered.cursor);
       },
@@ -93,6 +96,7 @@ export function questionOperations(questions: Questions, owner: OwnerOf): Operat
       id: 'declineQuestion',
       method: 'post',
       path: '/v1/questions/{questionId}/decline',
+      access: 'questions:answer',
       summary: 'Refuses to answer a question',
       body: declineBody,
       idempotent: true,
@@ -100,10 +104,10 @@ export function questionOperations(questions: Questions, owner: OwnerOf): Operat
       errors: ['not_found', 'question_resolved', 'storage_full'],
       async handle(c) {
         const id = pathId(c, 'questionId', 'qst');
-        questions.get(owner(c), id);
+        questions.get(ownerOf(c), id);
         const { body, json } = await readBody(c, declineBody);
         readQuery(c, noQuery);
-        const declined = await questions.decline(owner(c), id, body.reason, owner(c), readKey(c, json));
+        const declined = await questions.decline(ownerOf(c), id, body.reason, ownerOf(c), readKey(c, json));
         markReplayed(c, declined);
         return sendRead(c, declined.question, declined.cursor);
       },

@@ -1,9 +1,12 @@
 import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
-import { isIPv6, type Socket } from 'node:net';
+import { isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import type { Logger } from 'pino';
 import { HoldfastError } from '../model/error.ts';
+import { boundConnections } from './connections.ts';
+import type { EarlyRefusal } from './early-refusal.ts';
+import type { Metrics } from './metrics.ts';
 import type { HttpApp } from './operation.ts';
 import { internalError, problemHeaders, problemText, statusOf } from './problem.ts';
 
@@ -12,8 +15,17 @@ const KEEP_ALIVE_MS = 72_000;
 /** For the headers, and for the whole request with its body. Neither bounds a response. */
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 60_000;
+/** How often it is looked whether one has taken longer. */
+const CHECK_MS = 1000;
+/** After so long without a word the system asks whether the other side is still there. */
+const PROBE_AFTER_MS = 30_000;
 /** Also bounds the URL. */
 const MAX_HEADER_BYTES = 16 * 1024;
+/**
+ * So many connections may wait to be taken; the system may allow fewer. One that finds no room there is tried again by its
+ * client after one second, then three, then seven.
+ */
+const BACKLOG = 4096;
 const GRACE_MS = 5000;
 /** How often a closing server looks for connections that have become idle. */
 const SWEEP_MS = 50;
@@ -33,32 +45,48 @@ export interface ListenOptions {
   /** 0 takes any that is free. */
   port: number;
   logger: Logger;
+  maxConnections: number;
+  metrics: Metrics;
+  /** Asked before the app. */
+  refuseEarly: EarlyRefusal;
+  /** For the headers and for the whole request, also on a connection that never sends a byte. 20 s and 60 s unless given. */
+  headersMs?: number;
+  requestMs?: number;
 }
 
 /** @throws Error of `node:net` when the address cannot be had */
-export async function listen(app: HttpApp, { host, port, logger }: ListenOptions): Promise<HttpServer> {
+export async function listen(app: HttpApp, listenOptions: ListenOptions): Promise<HttpServer> {
+  const {
+    host,
+    port,
+    logger,
+    maxConnections,
+    metrics,
+    refuseEarly,
+    headersMs = HEADERS_MS,
+    requestMs = REQUEST_MS,
+  } = listenOptions;
   const options = {
     keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
   const handle = getRequestListener((request, env) => app.fetch(request, env), {
     hostname: host,
     errorHandler: (error) => outerError(error, logger),
   });
-  const server = createServer(options, handle);
-  server.on('clientError', refuse);
-  // Node does not count as idle a connection that has never sent a request; browsers open such ones ahead.
-  const silent = new Set<Socket>();
-  server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+  const server = createServer(options, (request, response) => {
+    if (!refuseEarly(request, response)) handle(request, response);
   });
-  server.on('request', ({ socket }) => silent.delete(socket));
+  server.on('clientError', refuse);
+  const connections = boundConnections(server, maxConnections, metrics.overload);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
@@ -67,7 +95,7 @@ export async function listen(app: HttpApp, { host, port, logger }: ListenOptions
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${bound}`,
     close(graceMs = GRACE_MS) {
       return new Promise((resolve) => {
-        for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
+        connections.closeSilent();
         const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ResetReason } from '../model/error.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** Why the server closes a stream that the client should open again. @see docs/protocol.md §5.3 */
 export type ByeReason = 'drain' | 'overloaded' | 'max-age' | 'auth-expired';
@@ -22,10 +23,14 @@ export interface SseCallbacks {
   onClose(): void;
 }
 
+/** For what is closed at once. */
+export const IDLE: SseCallbacks = { onWritable() {}, onKeepalive() {}, onMaxAge() {}, onClose() {} };
+
 export const SSE_HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
+  ...SECURITY_HEADERS,
 };
 
 const KEEPALIVE_MS = 15_000;
@@ -41,11 +46,21 @@ const OVERLOADED_RETRY_MS = { least: 10_000, most: 30_000 };
  * Sends the headers and opens the stream. Its first lines end with no blank line: the block that follows is theirs.
  *
  * The bytes go straight to Node's response: no stream adapter between, whose failed writes would not show here.
+ *
+ * @param headers what goes with every response; those of a stream win
  */
-export function openSse(outgoing: ServerResponse, callbacks: SseCallbacks): SseConnection {
-  outgoing.writeHead(200, SSE_HEADERS);
+export function openSse(
+  outgoing: ServerResponse,
+  headers: Record<string, string>,
+  callbacks: SseCallbacks,
+): SseConnection {
+  outgoing.writeHead(200, { ...headers, ...SSE_HEADERS });
   outgoing.write(`: ok\n${retryLine(RETRY_MS)}`);
   let open = true;
+  // A response that waits behind another on its connection is told nothing when that goes: only the connection is.
+  const { socket } = outgoing.req;
+  socket.setMaxListeners(0);
+  socket.once('close', close);
 
   const keepalive = setInterval(() => {
     if (outgoing.writableNeedDrain) return;
@@ -56,6 +71,7 @@ export function openSse(outgoing: ServerResponse, callbacks: SseCallbacks): SseC
 
   function release(): void {
     open = false;
+    socket.off('close', close);
     clearInterval(keepalive);
     clearTimeout(maxAge);
   }
@@ -77,7 +93,7 @@ export function openSse(outgoing: ServerResponse, callbacks: SseCallbacks): SseC
   outgoing.on('close', close);
   outgoing.on('error', close);
   // A client that was gone before the listeners were added would never be noticed.
-  if (outgoing.destroyed || outgoing.socket?.destroyed) release();
+  if (outgoing.destroyed || socket.destroyed) release();
 
   return {
     write(block) {

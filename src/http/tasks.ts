@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { CreateTaskRequest, Tasks } from '../engine/tasks.ts';
 import { AGENT_NAME } from '../model/agent-name.ts';
+import { HoldfastError } from '../model/error.ts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_TASK_TIMEOUT_MS, isSettled, TASK_STATUSES, type Task } from '../model/task.ts';
 import { anyJson, metadata, plainText, readBody } from './body.ts';
+import type { HeldOpen } from './held-open.ts';
 import { markReplayed, readKey } from './idempotency.ts';
-import { type HttpContext, type Operation, type OwnerOf, ref, sendRead } from './operation.ts';
+import { type HttpContext, type Operation, ownerOf, ref, sendRead } from './operation.ts';
 import { pageOf, pageParameters, pageRange, toPage } from './paging.ts';
 import { pathId } from './path-id.ts';
 import { noQuery, once, readQuery, waitQuery } from './query.ts';
@@ -54,11 +56,14 @@ const listQuery = z.strictObject({
 });
 
 /** @see docs/protocol.md §4 */
-export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
+export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
+  /** Null when too many wait already. */
   async function settled(c: HttpContext, id: string, waitSeconds: number) {
-    if (waitSeconds === 0) return tasks.get(owner(c), id);
+    if (waitSeconds === 0) return tasks.get(ownerOf(c), id);
     c.set('untimed', true);
-    return tasks.settled(owner(c), id, waitSeconds * 1000, c.req.raw.signal);
+    const leave = held.enter(ownerOf(c), 'wait');
+    if (leave === null) return null;
+    return tasks.settled(ownerOf(c), id, waitSeconds * 1000, c.req.raw.signal).finally(leave);
   }
 
   return [
@@ -66,6 +71,8 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
       id: 'createTask',
       method: 'post',
       path: '/v1/tasks',
+      access: 'tasks:write',
+      newWork: true,
       summary: 'Asks an agent for a piece of work',
       query: waitQuery,
       body: createBody,
@@ -74,15 +81,16 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
         200: { description: 'With `wait`: the task, which has ended or waits.', schema: ref('Task') },
         202: { description: 'The task is on disk; `Location` names it.', schema: ref('Task') },
       },
-      errors: ['unknown_agent', 'invalid_input', 'overloaded', 'draining', 'storage_full'],
+      errors: ['unknown_agent', 'invalid_input', 'rate_limited', 'overloaded', 'draining', 'storage_full'],
       async handle(c) {
         const { body, json } = await readBody(c, createBody);
         const { wait } = readQuery(c, waitQuery);
-        const created = await tasks.create(owner(c), body, readKey(c, json));
+        const created = await tasks.create(ownerOf(c), body, readKey(c, json));
         markReplayed(c, created);
         c.header('Location', `/v1/tasks/${created.task.id}`);
         if (wait === undefined) return sendRead(c, created.task, created.cursor, 202);
-        const { task, cursor } = await settled(c, created.task.id, wait);
+        // It is made, and that is said now when it cannot be waited for.
+        const { task, cursor } = (await settled(c, created.task.id, wait)) ?? created;
         return sendRead(c, task, cursor, isSettled(task.status) ? 200 : 202);
       },
     },
@@ -90,6 +98,7 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
       id: 'listTasks',
       method: 'get',
       path: '/v1/tasks',
+      access: 'tasks:read',
       summary: 'Lists tasks, newest first',
       query: listQuery,
       answers: { 200: { description: 'A page of tasks.', schema: pageOf(ref('Task')) } },
@@ -104,7 +113,7 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
           ...(agent !== undefined && { agent }),
           ...(conversationId !== undefined && { conversationId }),
         };
-        const { tasks: found, cursor } = tasks.list(owner(c), filter);
+        const { tasks: found, cursor } = tasks.list(ownerOf(c), filter);
         return sendRead(c, toPage(found, page.limit, kind), cursor);
       },
     },
@@ -112,22 +121,25 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
       id: 'getTask',
       method: 'get',
       path: '/v1/tasks/{taskId}',
+      access: 'tasks:read',
       summary: 'Shows a task, at once or when it has ended or waits',
       query: waitQuery,
       answers: { 200: { description: 'The task as it is now.', schema: ref('Task') } },
-      errors: ['invalid_request', 'not_found'],
+      errors: ['invalid_request', 'not_found', 'overloaded'],
       async handle(c) {
         const id = pathId(c, 'taskId', 'task');
-        const found = tasks.get(owner(c), id);
+        const found = tasks.get(ownerOf(c), id);
         const { wait } = readQuery(c, waitQuery);
-        const { task, cursor } = wait === undefined ? found : await settled(c, id, wait);
-        return sendRead(c, task, cursor);
+        const read = wait === undefined ? found : await settled(c, id, wait);
+        if (read === null) throw new HoldfastError('overloaded', 'Too many requests wait already.');
+        return sendRead(c, read.task, read.cursor);
       },
     },
     {
       id: 'cancelTask',
       method: 'post',
       path: '/v1/tasks/{taskId}/cancel',
+      access: 'tasks:write',
       summary: 'Cancels a task with its questions and its children',
       body: cancelBody,
       idempotent: true,
@@ -135,10 +147,10 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
       errors: ['not_found', 'task_finished', 'storage_full'],
       async handle(c) {
         const id = pathId(c, 'taskId', 'task');
-        tasks.get(owner(c), id);
+        tasks.get(ownerOf(c), id);
         const { body, json } = await readBody(c, cancelBody);
         readQuery(c, noQuery);
-        const cancelled = await tasks.cancel(owner(c), id, body.reason, readKey(c, json));
+        const cancelled = await tasks.cancel(ownerOf(c), id, body.reason, readKey(c, json));
         markReplayed(c, cancelled);
         return sendRead(c, cancelled.task, cancelled.cursor);
       },
@@ -147,17 +159,19 @@ export function taskOperations(tasks: Tasks, owner: OwnerOf): Operation[] {
       id: 'retryTask',
       method: 'post',
       path: '/v1/tasks/{taskId}/retry',
+      access: 'tasks:write',
+      newWork: true,
       summary: 'Starts a new task that goes on where a failed or cancelled one can',
       body: retryBody,
       idempotent: true,
       answers: { 202: { description: 'The new task is on disk; `Location` names it.', schema: ref('Task') } },
-      errors: ['not_found', 'task_finished', 'draining', 'storage_full'],
+      errors: ['not_found', 'task_finished', 'rate_limited', 'overloaded', 'draining', 'storage_full'],
       async handle(c) {
         const id = pathId(c, 'taskId', 'task');
-        tasks.get(owner(c), id);
+        tasks.get(ownerOf(c), id);
         const { json } = await readBody(c, retryBody);
         readQuery(c, noQuery);
-        const retried = await tasks.retry(owner(c), id, readKey(c, json));
+        const retried = await tasks.retry(ownerOf(c), id, readKey(c, json));
         markReplayed(c, retried);
         c.header('Location', `/v1/tasks/${retried.task.id}`);
         return sendRead(c, retried.task, retried.cursor, 202);

@@ -1,0 +1,67 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+// Reads the text of an option. Each throws Error with what is wrong, for people.
+
+const AGENT_EXTENSIONS = ['.js', '.mjs', '.ts'];
+
+/** Any text but an empty one. */
+export function nonEmpty(text: string): string {
+  if (text.trim() === '') throw new Error('a value is needed.');
+  return text;
+}
+
+/** Decimal digits, from `min` to `max`, both included. */
+export function wholeNumber(text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new Error(`"${text}" is not a whole number from ${min} to ${max}.`);
+}
+
+/** Decimal digits with or without a fraction, from `min` to `max`, both included. */
+export function numberBetween(text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value >= min && value <= max) return value;
+  throw new Error(`"${text}" is not a number from ${min} to ${max}.`);
+}
+
+/** One of these words. */
+export function oneOf<Text extends string>(text: string, known: readonly Text[]): Text {
+  const found = known.find((each) => each === text);
+  if (found === undefined) throw new Error(`"${text}" is not one of ${known.join(', ')}.`);
+  return found;
+}
+
+/** An absolute URL of `http:` or `https:`. */
+export function httpUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error(`"${text}" is no URL of http or https.`);
+  return url;
+}
+
+/** As `Origin` writes it, so that the two can be compared. Apps have schemes of their own: `capacitor://localhost`. */
+export function origin(text: string): string {
+  if (/^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+(:\d+)?$/.test(text)) return text;
+  const url = httpUrl(text);
+  if (url.href !== `${url.origin}/` && url.href !== url.origin)
+    throw new Error(`"${text}" has more than an origin: ${url.origin}.`);
+  return url.origin;
+}
+
+/** What configures the server is none of the agents'; the variables of the built-in ones they have anyway. */
+export function variableName(text: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*\*?$|^\*$/.test(text)) throw new Error(`"${text}" is no name of a variable.`);
+  if (text.startsWith('HOLDFAST_')) throw new Error(`"${text}" is of the server, and goes to no agent.`);
+  return text;
+}
+
+/** @returns the file's URL, as modules are named when they are imported */
+export function agentsFile(text: string): URL {
+  const file = path.resolve(nonEmpty(text));
+  if (!AGENT_EXTENSIONS.includes(path.extname(file))) {
+    throw new Error(`"${text}" does not end in ${AGENT_EXTENSIONS.join(', ')}.`);
+  }
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`there is no file ${file}.`);
+  return pathToFileURL(file);
+}
