@@ -7,6 +7,7 @@ import type { Notifications } from './inbox/notifications.ts';
 import type { Navigation } from './navigation.ts';
 import type { Overview } from './overview/overview.ts';
 import type { ServerClock } from './server-clock.ts';
+import type { Session } from './session/session.ts';
 
 /** What every part of the page may use. */
 export interface App {
@@ -15,6 +16,13 @@ export interface App {
   url: string;
   connection: ReadonlySignal<Connection>;
   overview: Overview;
+  session: Session;
+  mayWrite: boolean;
+  mayAnswer: boolean;
+  /** Aborts with the session, while everything is still on the screen. */
+  ending: AbortSignal;
+  /** @throws HoldfastError when the server cannot be told */
+  signOut(): Promise<void>;
   agentList: AgentList;
   navigation: Navigation;
   clock: ServerClock;

@@ -9,6 +9,7 @@ import { ConversationList } from './nav/conversation-list.tsx';
 import { Sections } from './nav/sections.tsx';
 import { ThemeButton } from './nav/theme-button.tsx';
 import type { Route } from './route.ts';
+import { Account } from './session/account.tsx';
 import { TaskPage } from './task/task-page.tsx';
 import { NewTaskPage } from './tasks/new-task-page.tsx';
 import { TasksPage } from './tasks/tasks-page.tsx';
@@ -70,6 +71,7 @@ export function Console({ app, announcer, toasts, themeSwitch, narrow }: Console
         {!isNarrow && <ConversationList heading="h2" />}
         <footer class="shell-foot">
           <ConnectionPill />
+          <Account />
         </footer>
         <main id="main" ref={main} class="shell-main" tabIndex={-1}>
           <Page key={place} route={route} isNarrow={isNarrow} />

@@ -3,6 +3,8 @@ export interface KeptText {
   get(key: string): string | null;
   /** Null takes it away. */
   set(key: string, text: string | null): void;
+  /** Takes away all whose key begins so. */
+  forget(prefix: string): void;
 }
 
 /** For as long as the browser likes. */
@@ -26,6 +28,14 @@ function keptIn(storage: () => Storage): KeptText {
         else storage().setItem(key, text);
       } catch {
         // Forbidden, or full: what is on the screen stays there.
+      }
+    },
+    forget(prefix) {
+      try {
+        const place = storage();
+        for (const key of Object.keys(place)) if (key.startsWith(prefix)) place.removeItem(key);
+      } catch {
+        // Where keeping is forbidden there is nothing.
       }
     },
   };

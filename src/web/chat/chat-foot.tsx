@@ -5,6 +5,7 @@ import { useApp } from '../app-context.ts';
 import { QuestionPanel } from '../question/question-panel.tsx';
 import { useFocusRescue } from '../ui/focus-rescue.ts';
 import { memo } from '../ui/memo.tsx';
+import { ReadOnly } from '../ui/read-only.tsx';
 import { failureWords } from '../words/failure.ts';
 import { BusyChoice, type WhenBusy } from './busy-choice.tsx';
 import { COMPOSER_ID, Composer } from './composer.tsx';
@@ -21,7 +22,7 @@ interface ChatFootProps {
 
 /** What the agent asks, and where to write. */
 export const ChatFoot = memo<ChatFootProps>(({ store, questions, drafts, isBusy, text }) => {
-  const { tell } = useApp();
+  const { tell, mayWrite } = useApp();
   const [whenBusy, setWhenBusy] = useState<WhenBusy>('interrupt');
   const answering = useAnswering(store, questions, drafts);
   // Who was answering when a question closed stays in the conversation.
@@ -45,17 +46,21 @@ export const ChatFoot = memo<ChatFootProps>(({ store, questions, drafts, isBusy,
           />
         )}
       </div>
-      <Composer
-        text={text.value}
-        onText={(words) => {
-          text.value = words;
-        }}
-        onSend={send}
-        placeholder={placeholderWords(isBusy, questions.length > 0)}
-        onStop={isBusy ? () => store.cancel().catch((error) => tell(failureWords(error))) : undefined}
-      >
-        {isBusy && <BusyChoice value={whenBusy} isAsked={questions.length > 0} onChange={setWhenBusy} />}
-      </Composer>
+      {mayWrite ? (
+        <Composer
+          text={text.value}
+          onText={(words) => {
+            text.value = words;
+          }}
+          onSend={send}
+          placeholder={placeholderWords(isBusy, questions.length > 0)}
+          onStop={isBusy ? () => store.cancel().catch((error) => tell(failureWords(error))) : undefined}
+        >
+          {isBusy && <BusyChoice value={whenBusy} isAsked={questions.length > 0} onChange={setWhenBusy} />}
+        </Composer>
+      ) : (
+        <ReadOnly />
+      )}
     </div>
   );
 });

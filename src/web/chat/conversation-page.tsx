@@ -4,6 +4,7 @@ import { createConversationStore, type OutgoingEntry } from '../../client/index.
 import { useApp } from '../app-context.ts';
 import { ConversationMenu } from '../nav/conversation-menu.tsx';
 import { titleWords } from '../nav/title-words.ts';
+import { useSessionEnd } from '../session/use-session-end.ts';
 import { storeSignal } from '../store-signal.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Loading } from '../ui/loading.tsx';
@@ -23,6 +24,12 @@ export function ConversationPage({ id }: { id: string }) {
   const entries = usePastQuestions(id, view.entries);
   const text = useSignal(readComposerDraft(id));
   useSignalEffect(() => keepComposerDraft(id, text.value));
+
+  useSessionEnd(() => {
+    // What has not arrived would be gone with the page.
+    const unsent = store.getSnapshot().entries.flatMap((entry) => (entry.kind === 'outgoing' ? [entry.content] : []));
+    keepComposerDraft(id, [...unsent, text.value].filter((words) => words !== '').join('\n\n'));
+  });
 
   const loadOlder = useCallback(() => {
     store.loadOlder().catch((error) => tell(failureWords(error)));

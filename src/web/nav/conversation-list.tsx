@@ -7,7 +7,7 @@ import { ConversationRow } from './conversation-row.tsx';
 
 /** All conversations, those that somebody wrote in last at the top. */
 export function ConversationList({ heading: Heading }: { heading: 'h1' | 'h2' }) {
-  const { overview, navigation } = useApp();
+  const { overview, navigation, mayWrite } = useApp();
   const conversations = useComputed(() => byActivity(overview.state.value.conversations)).value;
   const standings = useComputed(() => conversationStandings(overview.state.value)).value;
   const route = navigation.route.value;
@@ -15,10 +15,12 @@ export function ConversationList({ heading: Heading }: { heading: 'h1' | 'h2' })
     <nav class="shell-list" aria-label="Conversations">
       <div class="list-head">
         <Heading>{Heading === 'h1' ? 'Conversations' : 'Recent'}</Heading>
-        <a class="new-conversation" href="#/conversations/new" title="New conversation">
-          <Icon name="plus" />
-          <span>New conversation</span>
-        </a>
+        {mayWrite && (
+          <a class="new-conversation" href="#/conversations/new" title="New conversation">
+            <Icon name="plus" />
+            <span>New conversation</span>
+          </a>
+        )}
       </div>
       {!overview.isReady.value && <Loading what="conversations" />}
       {overview.isReady.value && conversations.length === 0 && (

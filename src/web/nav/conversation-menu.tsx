@@ -9,7 +9,7 @@ import { titleWords } from './title-words.ts';
 
 /** What can be done to a conversation. */
 export function ConversationMenu({ conversation }: { conversation: Conversation }) {
-  const { client, navigation, tell } = useApp();
+  const { client, navigation, tell, mayWrite } = useApp();
   const [asking, setAsking] = useState<'rename' | 'delete' | null>(null);
   const title = titleWords(conversation);
   const close = () => setAsking(null);
@@ -32,6 +32,7 @@ export function ConversationMenu({ conversation }: { conversation: Conversation 
     }
   }
 
+  if (!mayWrite) return null;
   return (
     <>
       <Menu

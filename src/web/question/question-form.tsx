@@ -1,6 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Answers, Draft, Json, Question } from '../../client/index.ts';
+import { useApp } from '../app-context.ts';
 import { Sending } from '../ui/sending.tsx';
+import { AskedPrompts } from './asked-prompts.tsx';
 import { DeclineForm } from './decline-form.tsx';
 import { type Faults, type FormValues, initialValues, toAnswers } from './form-values.ts';
 import { ItemField } from './item-field.tsx';
@@ -16,6 +18,7 @@ interface QuestionFormProps {
 
 /** A pending question, to be answered. It takes no focus by itself, and sends nothing that nobody has pressed. */
 export function QuestionForm({ question, draft, onDraft, onAnswer, onDecline }: QuestionFormProps) {
+  const { mayAnswer } = useApp();
   const form = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState(() => initialValues(question.items, draft?.values ?? {}));
   const [faults, setFaults] = useState<Faults>({});
@@ -57,6 +60,16 @@ export function QuestionForm({ question, draft, onDraft, onAnswer, onDecline }: 
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.isComposing) submit(event);
   }
 
+  if (!mayAnswer) {
+    return (
+      <div class="question-form">
+        <AskedPrompts question={question} />
+        <p class="fine">
+          Your token may not answer: that takes the scope <code>questions:answer</code>.
+        </p>
+      </div>
+    );
+  }
   return (
     <form ref={form} class="question-form" tabIndex={-1} noValidate onSubmit={submit} onKeyDown={onKeyDown}>
       <div class="question-items">

@@ -6,10 +6,10 @@ import { failureWords } from '../words/failure.ts';
 
 /** What can be done to a task as it stands. */
 export function TaskActions({ task, onChanged }: { task: Task; onChanged(task: Task): void }) {
-  const { client, navigation, tell } = useApp();
+  const { client, navigation, tell, mayWrite } = useApp();
   const [isBusy, setBusy] = useState(false);
-  const canRetry = task.status === 'failed' || task.status === 'cancelled';
-  const canCancel = !canRetry && task.status !== 'completed';
+  const canRetry = mayWrite && (task.status === 'failed' || task.status === 'cancelled');
+  const canCancel = mayWrite && task.finishedAt === null;
 
   async function act(what: () => Promise<void>): Promise<void> {
     setBusy(true);

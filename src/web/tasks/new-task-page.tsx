@@ -1,18 +1,21 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { type Agent, HoldfastError, type Json } from '../../client/index.ts';
 import { useApp } from '../app-context.ts';
+import { keepComposerDraft, readComposerDraft } from '../chat/composer-draft.ts';
+import { useSessionEnd } from '../session/use-session-end.ts';
 import { Disclosure } from '../ui/disclosure.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { PageHead } from '../ui/page-head.tsx';
+import { ReadOnly } from '../ui/read-only.tsx';
 import { failureWords } from '../words/failure.ts';
 import { AgentPicker } from './agent-picker.tsx';
 import { schemaSample } from './schema-sample.ts';
 
 /** Starts a task: an agent, and what it is given. */
 export function NewTaskPage({ agent: wanted }: { agent: string | null }) {
-  const { agentList, navigation } = useApp();
+  const { agentList, navigation, mayWrite } = useApp();
   useEffect(() => agentList.load(), [agentList]);
   const agents = agentList.agents.value;
   const agent = agents?.find(({ name }) => name === wanted) ?? agents?.[0] ?? null;
@@ -20,8 +23,9 @@ export function NewTaskPage({ agent: wanted }: { agent: string | null }) {
     <div class="page">
       <PageHead title="New task" back="tasks" />
       <div class="page-body new-task">
+        {!mayWrite && <ReadOnly />}
         {agents === null && <Loading what="agents" />}
-        {agents !== null && agent !== null && (
+        {mayWrite && agents !== null && agent !== null && (
           <>
             <AgentPicker
               agents={agents}
@@ -38,7 +42,12 @@ export function NewTaskPage({ agent: wanted }: { agent: string | null }) {
 
 function InputForm({ agent }: { agent: Agent }) {
   const { client, navigation } = useApp();
-  const [text, setText] = useState(() => JSON.stringify(schemaSample(agent.inputSchema ?? undefined), null, 2));
+  const draft = `task ${agent.name}`;
+  const [text, setText] = useState(
+    () => readComposerDraft(draft) || JSON.stringify(schemaSample(agent.inputSchema ?? undefined), null, 2),
+  );
+  useEffect(() => keepComposerDraft(draft, ''), [draft]);
+  useSessionEnd(() => keepComposerDraft(draft, text));
   const [faults, setFaults] = useState<string[]>([]);
   const [isSending, setSending] = useState(false);
   const id = useId();

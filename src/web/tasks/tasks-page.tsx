@@ -11,7 +11,7 @@ import { TaskRow } from './task-row.tsx';
 
 /** Everything that agents were asked to do, newest first. */
 export function TasksPage({ filter }: { filter: TaskFilter }) {
-  const { client, overview } = useApp();
+  const { client, overview, mayWrite } = useApp();
   const { status, agent, conversationId } = filter;
   const list = useMemo(
     () => createTaskList(client, overview, filter),
@@ -24,10 +24,12 @@ export function TasksPage({ filter }: { filter: TaskFilter }) {
   return (
     <div class="page">
       <PageHead title="Tasks">
-        <a class="button button-primary" href={hrefOf({ page: 'new-task', agent: null })}>
-          <Icon name="plus" />
-          New task
-        </a>
+        {mayWrite && (
+          <a class="button button-primary" href={hrefOf({ page: 'new-task', agent: null })}>
+            <Icon name="plus" />
+            New task
+          </a>
+        )}
       </PageHead>
       <div class="page-body tasks">
         <TaskFilters filter={filter} />

@@ -6,6 +6,8 @@ export function failureWords(error: unknown): string {
   switch (error.code) {
     case 'unreachable':
       return 'The server cannot be reached.';
+    case 'forbidden':
+      return `The server does not allow it. ${error.message}`;
     case 'not_found':
       return 'This does not exist, or has been deleted.';
     case 'storage_full':
