@@ -56,7 +56,12 @@ async function runTenSteps(where: Where, cleanUp: typeof onTestFinished): Promis
     startServerProcess({
       dataDir: dir,
       agents: ['test/agents/assistant-agents.ts'],
-      env: { HOLDFAST_MODEL_URL: stub.url, HOLDFAST_MODEL: 'stub', TOOL_FILE: toolFile },
+      env: {
+        HOLDFAST_MODEL_URL: stub.url,
+        HOLDFAST_MODEL: 'stub',
+        TOOL_FILE: toolFile,
+        HOLDFAST_AGENT_ENV: 'TOOL_FILE',
+      },
     });
   let server: ServerProcess = await start();
   cleanUp(async () => {

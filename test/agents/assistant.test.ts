@@ -27,6 +27,7 @@ beforeAll(async () => {
       HOLDFAST_SYSTEM_PROMPT: 'You are kind.',
       HOLDFAST_MAX_STEPS: '1',
       TOOL_FILE: path.join(dir, 'noted'),
+      HOLDFAST_AGENT_ENV: 'TOOL_FILE',
     },
   });
   api = createApi(server.url);

@@ -5,6 +5,8 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeInChromium } from '../support/chromium.ts';
 import { composer, messages, openConsole, panel, untilShows } from './console-page.ts';
+import { type GuardedSite, openGuardedSite } from './guarded-site.ts';
+import { signInWith, tokenField } from './sign-in-steps.ts';
 import { openSite, type Site } from './site.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -20,10 +22,11 @@ const DEVICES: [name: string, BrowserContextOptions][] = [
 
 describeInChromium('The console, looked at by axe,', (chromium) => {
   let site: Site;
+  let guarded: GuardedSite;
   let screens: { name: string; hash: string; ready(page: Page): Promise<void> }[];
 
   beforeAll(async () => {
-    site = await openSite();
+    [site, guarded] = await Promise.all([openSite(), openGuardedSite()]);
     const talk = await site.newConversation();
     await site.write(talk, 'speaker', '40 0');
     await site.write(talk, 'formatter', 'please');
@@ -63,7 +66,7 @@ describeInChromium('The console, looked at by axe,', (chromium) => {
       { name: 'an address of nothing', hash: '#/nowhere', ready: shows('There is nothing at this address') },
     ];
   });
-  afterAll(() => site.close());
+  afterAll(() => Promise.all([site.close(), guarded.close()]));
 
   // Would fail with a control without a name, text of too little contrast, or a list that is none.
   test.each(DEVICES)('has no serious fault on any screen of a %s', async (_name, device) => {
@@ -77,6 +80,14 @@ describeInChromium('The console, looked at by axe,', (chromium) => {
       await ready(page);
       for (const fault of await serious(page)) faults.push(`${name}: ${fault}`);
     }
+    await page.goto(guarded.proxy.url);
+    await signInWith(page, 'a-bad-one');
+    await page.getByRole('alert').waitFor();
+    await page.evaluate(AXE);
+    for (const fault of await serious(page)) faults.push(`signing in: ${fault}`);
+    await signInWith(page, guarded.newToken('ada', ['tasks:read']).token);
+    await page.getByRole('navigation', { name: 'Sections' }).waitFor();
+    for (const fault of await serious(page)) faults.push(`signed in: ${fault}`);
 
     expect(faults).toEqual([]);
   });
@@ -96,6 +107,10 @@ describeInChromium('The console, looked at by axe,', (chromium) => {
       const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       if (over > 0) wide.push(`${name}: ${over} px`);
     }
+    await page.goto(guarded.proxy.url);
+    await tokenField(page).waitFor();
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    if (over > 0) wide.push(`signing in: ${over} px`);
 
     expect(wide).toEqual([]);
   });

@@ -22,6 +22,7 @@ describeInChromium('The console', (chromium) => {
     for (let load = 0; load < LOADS; load++) {
       const page = await openChat(await chromium.newContext(), site.proxy.url, id);
       await untilShows(messages(page), 'word-19');
+      expect(await page.getByText(/Sign (in|out)/).count(), 'nobody has to sign in').toBe(0);
       const entries = await page.evaluate(() =>
         performance.getEntriesByType('paint').map(({ name, startTime }) => ({ name, startTime })),
       );

@@ -19,6 +19,8 @@ export interface ProbeSetup {
   conversationId?: string;
   /** As of the client's options. */
   share?: boolean;
+  /** Shows tickets, each as `newTicket` gives it. */
+  ticketed?: boolean;
 }
 
 /** An item of `events()`, and when it was told, in epoch ms. */
@@ -53,6 +55,8 @@ export interface Probe {
 declare global {
   interface Window {
     probe: Probe;
+    /** Of the page's own server, which knows who looks at the page. */
+    newTicket(): Promise<string>;
   }
 }
 
@@ -63,7 +67,11 @@ function changed(): void {
   for (const look of [...waiting]) look();
 }
 
-const client = createClient({ url: '', ...(setup.share !== undefined && { share: setup.share }) });
+const client = createClient({
+  url: '',
+  ...(setup.share !== undefined && { share: setup.share }),
+  ...(setup.ticketed && { ticket: () => window.newTicket() }),
+});
 const store = setup.conversationId === undefined ? null : createConversationStore(client, setup.conversationId);
 const probe: Probe = {
   client,

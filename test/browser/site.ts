@@ -38,12 +38,23 @@ export interface Site {
 
 const AGENTS = ['test/browser/browser-agents.ts'];
 
-export async function openSite(): Promise<Site> {
-  const dataDir = newDirectory();
-  const start = () => startServerProcess({ dataDir, agents: AGENTS });
+export interface SiteOptions {
+  dataDir?: string;
+  /** More flags of `serve`. */
+  flags?: string[];
+  /** What its `api` shows; null for nothing. */
+  token?: string | null;
+}
+
+export async function openSite({
+  dataDir = newDirectory(),
+  flags = [],
+  token = null,
+}: SiteOptions = {}): Promise<Site> {
+  const start = () => startServerProcess({ dataDir, agents: AGENTS, flags });
   let server: ServerProcess = await start();
   const proxy = await openFlakyProxy(server.url, await pages());
-  let api = createApi(server.url);
+  let api = createApi(server.url, token);
 
   return {
     proxy,
@@ -57,7 +68,7 @@ export async function openSite(): Promise<Site> {
     async up() {
       server = await start();
       proxy.target = server.url;
-      api = createApi(server.url);
+      api = createApi(server.url, token);
     },
     backUp() {
       const copy = copyDirectory(dataDir);

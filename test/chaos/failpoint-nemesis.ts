@@ -1,4 +1,5 @@
 import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts';
+import { failpointEnv } from './failpoint-env.ts';
 import type { MakeNemesis } from './nemesis.ts';
 import { pass } from './pass.ts';
 
@@ -22,7 +23,7 @@ export const failpoints: MakeNemesis = ({ dice }) => {
     boot() {
       if (isOver) return {};
       const passing = 1 + dice.below(dice.below(MOST_PASSINGS) + 1);
-      return { env: { HOLDFAST_FAILPOINT: `${dice.pick(POINTS)}:${passing}` }, mayEndItself: true };
+      return { env: failpointEnv(dice.pick(POINTS), passing), mayEndItself: true };
     },
     async run(server, until) {
       for (let lives = LIVES; lives > 0 && !until.aborted; lives--) {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FAILPOINTS, type Failpoint, failpoint } from '../../src/failpoint.ts';
 import { type CodeCopy, copyCode } from './failpoint-copy.ts';
+import { failpointEnv } from './failpoint-env.ts';
 import { startCopy } from './failpoint-server.ts';
 import { POWER_CUT_AGENTS } from './power-cut.ts';
 
@@ -48,7 +49,7 @@ describe('An armed failpoint', () => {
     ['written-not-committed', 'thread'],
     ['step-started-not-run', 'thread'],
   ])('%s kills the process when %s passes it for the second time', async ([name, thread]) => {
-    const env = { HOLDFAST_FAILPOINT: `${name}:2` };
+    const env = failpointEnv(name, 2);
     const server = startCopy(copy, { dataDir: path.join(dir, name), agents: POWER_CUT_AGENTS, env });
 
     const body = JSON.stringify({ agent: 'clerk' });

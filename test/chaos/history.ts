@@ -15,8 +15,8 @@ export interface Request {
   body: Json;
   /** The Idempotency-Key. */
   key: string | null;
-  /** The status of each sending; null when no reply came of it. */
-  tries: { at: number; status: number | null }[];
+  /** The status of each sending, and the code of a refusal; null when no reply came of it. */
+  tries: { at: number; status: number | null; code: string | null }[];
   /** Null when nothing had settled it when the round was over. */
   reply: Reply | null;
 }
@@ -53,6 +53,8 @@ export interface Life {
   bootedAt: number;
   /** When it served; null when it ended before. */
   readyAt: number | null;
+  /** When it was told to end; null when it was not. */
+  toldToEndAt: number | null;
   /** Null while it lives. */
   endedAt: number | null;
   /** Who ended it. */

@@ -1,7 +1,7 @@
 import type { Dice } from '../support/dice.ts';
-import { openSocketReader } from '../support/socket-reader.ts';
 import type { MakeNemesis } from './nemesis.ts';
 import { pass } from './pass.ts';
+import { passEvents } from './pass-events.ts';
 
 const LEAST_MS = 50;
 const MOST_MS = 3000;
@@ -16,7 +16,9 @@ const BOOT_MS = 1200;
 export const killStorm: MakeNemesis = ({ dice }) => ({
   async run(server, until) {
     for (let kills = 2 + dice.below(2); kills > 0 && !until.aborted; kills--) {
-      await (dice.below(2) === 0 ? pass(msOf(dice), until) : passEvents(server.url, dice.below(MOST_EVENTS), until));
+      await (dice.below(2) === 0
+        ? pass(msOf(dice), until)
+        : passEvents(server.url, dice.below(MOST_EVENTS), MOST_MS, until));
       if (dice.below(8) === 0) await server.stop();
       else await server.kill();
       if (dice.below(8) === 0) {
@@ -33,17 +35,4 @@ export const killStorm: MakeNemesis = ({ dice }) => ({
 /** Short ones are more likely. */
 function msOf(dice: Dice): number {
   return LEAST_MS + (MOST_MS - LEAST_MS) * (dice.below(1000) / 1000) ** 4;
-}
-
-/** Waits until so many events have been told from now on, or for {@link MOST_MS}. */
-async function passEvents(url: string, events: number, until: AbortSignal): Promise<void> {
-  let left = events;
-  const enough = new AbortController();
-  const onBlock = () => {
-    left -= 1;
-    if (left < 0) enough.abort();
-  };
-  const reader = openSocketReader(`${url}/v1/events`, { cursor: 'latest', onBlock });
-  await pass(MOST_MS, AbortSignal.any([enough.signal, until]));
-  reader.destroy();
 }

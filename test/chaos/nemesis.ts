@@ -1,4 +1,5 @@
 import type { Dice } from '../support/dice.ts';
+import type { History } from './history.ts';
 import type { ServerLives } from './server-lives.ts';
 
 /** How one life of the server is started. */
@@ -15,6 +16,8 @@ export interface Place {
   dir: string;
   /** Where the server will keep its data; not there yet. */
   dataDir: string;
+  /** What clients have done so far. */
+  history: History;
   /** The nemesis's own, by the seed of the round. */
   dice: Dice;
 }

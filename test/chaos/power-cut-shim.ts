@@ -23,6 +23,7 @@ export function buildShim(): Shim | null {
       POWER_CUT_DIR: realpathSync(dir),
       POWER_CUT_TRACE: trace,
       POWER_CUT_FAIL: failFile(trace),
+      HOLDFAST_AGENT_ENV: 'POWER_CUT_TRACE',
     }),
   };
 }

@@ -17,8 +17,8 @@ import { seedOf } from './seed.ts';
 import { freePort, ServerLives } from './server-lives.ts';
 import type { Story } from './story.ts';
 
-/** The longest time for faults. */
-const FAULTS_MS = 60_000;
+/** The load unless something else is wanted; `faultsMs` is the longest time for faults. */
+const LOAD = { pauseMs: 200, faultsMs: 60_000 };
 /** How long waiting code stays in memory in a life: without it, each answer is a replay. */
 const WARM_MS = ['0', '100', '10000'];
 /** The longest time in which readers come to the end of the log. */
@@ -36,6 +36,8 @@ export interface RoundOptions {
   /** Whether tasks spawn children, and whether failed attempts are followed by others. */
   spawns: boolean;
   retries: boolean;
+  /** Of a longer round: how many tasks there are, how long a client waits at most between two, how long faults may take. */
+  load?: { tasks: number; pauseMs: number; faultsMs: number };
 }
 
 export interface Round {
@@ -44,11 +46,12 @@ export interface Round {
 }
 
 /** One life story of a server: clients and faults, then quiet, then the judgement of what it has come to. */
-export async function playRound({ seed, nemesis: make, code, dir, spawns, retries }: RoundOptions): Promise<Round> {
+export async function playRound(options: RoundOptions): Promise<Round> {
+  const { seed, nemesis: make, code, dir, spawns, retries } = options;
   const diceFor = (who: string) => diceOf(seedOf(seed, who));
   const history = new History(join(dir, 'history.jsonl'));
   const dataDir = join(dir, 'data');
-  const nemesis = make({ dir, dataDir, dice: diceFor('nemesis') });
+  const nemesis = make({ dir, dataDir, history, dice: diceFor('nemesis') });
   const warmth = diceFor('warmth');
   const boot = (life: number) => {
     const own = nemesis.boot?.(life) ?? {};
@@ -61,14 +64,15 @@ export async function playRound({ seed, nemesis: make, code, dir, spawns, retrie
   setMaxListeners(0, calm.signal, over.signal);
   const field: Field = { url: server.url, history, calm: calm.signal, over: over.signal, diceFor };
   const effects = join(dir, 'effects.jsonl');
-  const tasks = LEAST_TASKS + diceFor('tasks').below(MOST_TASKS - LEAST_TASKS);
+  const few = LEAST_TASKS + diceFor('tasks').below(MOST_TASKS - LEAST_TASKS);
+  const { tasks, pauseMs, faultsMs } = options.load ?? { ...LOAD, tasks: few };
 
   try {
     const serves = await server.start();
     const [first] = history.lives;
     if (!serves && !first?.mayEndItself) throw new Error(`The server does not start: ${first?.stderr}`);
-    const fleet = startFleet({ field, seed, tasks, input: { spawns, retries, effects } });
-    await nemesis.run(server, AbortSignal.timeout(FAULTS_MS));
+    const fleet = startFleet({ field, seed, tasks, pauseMs, input: { spawns, retries, effects } });
+    await nemesis.run(server, AbortSignal.timeout(faultsMs));
     if (!server.isUp) await server.start();
     history.note('phase', { name: 'calm' });
     calm.abort();

@@ -63,6 +63,7 @@ export class ServerLives {
       pid: child.pid ?? 0,
       bootedAt: Date.now(),
       readyAt: null,
+      toldToEndAt: null,
       endedAt: null,
       endedBy: null,
       mayEndItself,
@@ -101,6 +102,7 @@ export class ServerLives {
     if (this.#process === null) return;
     const { child, life, ended } = this.#process;
     life.endedBy = endedBy;
+    life.toldToEndAt = Date.now();
     child.kill(signal);
     await ended;
   }

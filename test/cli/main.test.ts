@@ -58,6 +58,13 @@ describe('holdfast', () => {
     [['sevre'], `error: unknown command 'sevre'`],
     [['serve', '--port', 'http'], 'error: --port: "http" is not a whole number from 0 to 65535.'],
     [['serve', '--agents', 'a.ts', '--agents', 'b.py'], 'error: --agents: there is no file'],
+    [['serve', '--auth', 'jwt'], 'error: --auth: jwt takes either --jwt-jwks or --jwt-secret-file.'],
+    [['serve', '--jwt-issuer', 'x'], 'error: --auth: what is said of JWTs takes --auth jwt.'],
+    [['serve', '--auth', 'jwt', '--jwt-jwks', 'http://x/', '--jwt-issuer', 'x'], 'error: --jwt-audience: --auth jwt'],
+    [
+      ['serve', '--auth', 'jwt', '--jwt-secret-file', 'package.json/no', '--jwt-issuer', 'x', '--jwt-audience', 'x'],
+      'error: --jwt-secret-file: ',
+    ],
   ])('refuses %j with exit code 2 and one clear line', async (args, message) => {
     const { code, stdout, stderr } = await holdfast(...args);
 

@@ -71,6 +71,14 @@ describe('holdfast serve', () => {
     expect(second.stdout).toBe('');
   });
 
+  test.each(['0.0.0.0', '::', '192.0.2.1'])('says in one line that %s takes authentication', async (host) => {
+    const refused = startHoldfast('serve', '--port', '0', '--host', host, '--data', temporaryDirectory());
+
+    expect(await refused.exited).toBe(1);
+    expect(refused.stderr).toMatch(/^error: Without authentication [^\n]*--auth token[^\n]*\n$/);
+    expect(refused.stdout).toBe('');
+  });
+
   test('says in one line that another server has its data', async () => {
     const { dataDir } = await startServer();
 

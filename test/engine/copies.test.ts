@@ -58,7 +58,7 @@ async function report(taskId: string, n: number, ...given: CopyReport[]) {
   const fence = store.task('ann', taskId)?.fence ?? 0;
   const calls = given.map((each, at) => {
     const numbered: NumberedReport = { taskId, fence, n: n + at, ...each };
-    const call = verbOfReport(numbered);
+    const call = verbOfReport(numbered, undefined);
     reports.set(call, numbered);
     return call;
   });

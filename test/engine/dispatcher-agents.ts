@@ -1,4 +1,5 @@
 import { defineAgent } from '../../src/worker/define-agent.ts';
+import { EVENT_BURST } from '../../src/worker/pace.ts';
 
 export const asker = defineAgent({
   name: 'asker',
@@ -30,5 +31,22 @@ export const holder = defineAgent({
   async run(task) {
     await task.emit('holder.holds');
     await new Promise(() => {});
+  },
+});
+
+export const torrent = defineAgent({
+  name: 'torrent',
+  async run(task) {
+    for (let n = 0; ; n++) {
+      await Promise.all(Array.from({ length: EVENT_BURST }, (_, i) => task.emit('torrent.drop', { n, i })));
+    }
+  },
+});
+
+export const talker = defineAgent({
+  name: 'talker',
+  async run(task) {
+    for (let n = 0; n < 50; n++) await task.emit('talker.word', { n });
+    return null;
   },
 });

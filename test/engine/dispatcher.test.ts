@@ -6,6 +6,7 @@ import type { TaskStatus } from '../../src/model/task.ts';
 import { openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createPool, type Pool } from '../../src/worker/pool.ts';
+import { MAX_BATCH_EVENTS, MAX_UNACKNOWLEDGED_EVENTS } from '../../src/worker/protocol.ts';
 import { createArgs, resultOf } from '../support/store-owner.ts';
 
 /** A real store whose clock the test moves, and a real thread. */
@@ -17,6 +18,7 @@ let sweeper: Sweeper;
 let now: number;
 let commits: { verbs: string[]; refused: string[] }[];
 let onCommit: () => void;
+let listeners: CommitListener[];
 
 async function start(warmMs = 10_000): Promise<void> {
   now = Date.UTC(2026, 10, 30);
@@ -35,7 +37,8 @@ async function start(warmMs = 10_000): Promise<void> {
     });
     onCommit();
   };
-  log = createLog({ store, listeners: [dispatcher.onCommitted, keep], follow: dispatcher.follow, onFatal });
+  listeners = [dispatcher.onCommitted, keep];
+  log = createLog({ store, listeners, follow: dispatcher.follow, onFatal });
   const agentModules = [new URL('./dispatcher-agents.ts', import.meta.url).href];
   const { onReports, onLost, onFailed } = dispatcher;
   pool = await createPool({ size: 1, agentModules, onReports, onLost, onFailed });
@@ -182,4 +185,30 @@ test('a drain claims nothing more and ends when nothing runs', async () => {
 
   expect(store.task('ann', late)?.status).toBe('queued');
   expect(store.task('ann', waiting)?.status).toBe('waiting');
+});
+
+// Would fail if a worker sent what it has to report in one line, or if a flood were not slowed down.
+test('an owner whose tasks flood a worker does not keep another from being heard there', async () => {
+  const FLOODS = 10;
+  /** A turn of each, and what was on its way already. */
+  const FEW = FLOODS * MAX_BATCH_EVENTS + MAX_UNACKNOWLEDGED_EVENTS + MAX_BATCH_EVENTS;
+  let between = 0;
+  let most = 0;
+  listeners.push((owner, calls, { events }) => {
+    if (owner === 'ann') between += events.length;
+    else if (calls.some(({ verb }) => verb === 'appendEvents')) {
+      most = Math.max(most, between);
+      between = 0;
+    }
+  });
+  for (let n = 0; n < FLOODS; n++) await create('torrent');
+  const args = createArgs({ agent: 'talker' });
+  await log.commit('ben', [{ verb: 'createTask', args }]);
+  await until(() => store.task('ben', args.taskId)?.status === 'completed');
+
+  expect(most).toBeGreaterThan(MAX_BATCH_EVENTS);
+  expect(most).toBeLessThanOrEqual(FEW);
+  for (const { id } of store.listTasks('ann', { order: 'asc', limit: 200 })) {
+    await log.commit('ann', [{ verb: 'cancelTask', args: { taskId: id, reason: null } }]);
+  }
 });

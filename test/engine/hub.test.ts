@@ -99,6 +99,24 @@ describe('a ring', () => {
     expect(subscription.after(head - 1025)).toBeNull();
   });
 
+  test('gives a quarter of a MiB at a time to a reader that is far behind', async () => {
+    const { hub, ann, store } = engine;
+    const subscription = hub.subscribe('ann', LOG.scope, () => {});
+    const task = await ann.start();
+    const large = () => JSON.stringify('x'.repeat(50_000));
+    for (let i = 0; i < 4; i++) await ann.append(task, noteEvents(task.id, 10, large));
+
+    const first = subscription.after(0);
+    const second = subscription.after(first?.head ?? 0);
+
+    expect(first).toMatchObject({ isAll: false });
+    expect(first?.events.map(({ seq }) => seq)).toEqual(Array.from({ length: first?.head ?? 0 }, (_, n) => n + 1));
+    expect(first?.frames().length).toBeGreaterThan(250 * 1024);
+    expect(first?.frames().length).toBeLessThan(400 * 1024);
+    expect(second?.events[0]?.seq).toBe((first?.head ?? 0) + 1);
+    expect(subscription.after(store.log('ann').head - 1)).toMatchObject({ isAll: true });
+  });
+
   test('is emptied when it holds more than 4 MiB', async () => {
     const { hub, ann } = engine;
     const task = await ann.start();

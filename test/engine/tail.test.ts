@@ -170,6 +170,24 @@ describe('a slow reader', () => {
     expect(kinds(reader)).toEqual(['caught-up', 'end']);
   });
 
+  // Would fail if it waited for the next event once it had been given as much as is given at a time.
+  test('that is far behind in the ring gets all of it, though nothing more comes', async () => {
+    const { store, ann } = engine;
+    const task = await ann.start();
+    const reader = openReader(engine, LOG, { from: '0' });
+    await reader.until(() => reader.signals.length > 0);
+    reader.full = true;
+    const large = () => JSON.stringify('x'.repeat(50_000));
+    for (let i = 0; i < 3; i++) await ann.append(task, noteEvents(task.id, 10, large));
+    await allDone();
+    reader.full = false;
+
+    reader.tail.resume();
+    await reader.until(() => reader.seqs().length === 32);
+
+    expect(reader.frames()).toBe(storedFrames(store, LOG, 0));
+  });
+
   test('that was left behind by the ring goes on from the store', async () => {
     const { store, ann } = engine;
     const task = await ann.start();

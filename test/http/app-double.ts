@@ -11,6 +11,8 @@ import { HoldfastError } from '../../src/model/error.ts';
 import type { Answers, Question } from '../../src/model/question.ts';
 import type { Task } from '../../src/model/task.ts';
 import type { TaskFilter } from '../../src/store/store.ts';
+import { openAccess } from '../support/open-access.ts';
+import { openLimits } from '../support/open-limits.ts';
 
 const IN_1970 = '1970-01-01T00:00:00.000Z';
 const CURSOR = 'abcdefgh.7';
@@ -89,7 +91,7 @@ export interface AppDouble {
 }
 
 /** The app over an engine of one task and one question, which only writes down what it was asked. */
-export function createAppDouble(events: Operation[] = []): AppDouble {
+export function createAppDouble(events: Operation[] = [], limits = openLimits()): AppDouble {
   const asked: Asked = {
     created: [],
     cancelled: [],
@@ -189,7 +191,10 @@ export function createAppDouble(events: Operation[] = []): AppDouble {
       conversations,
       agents: { list: () => [{ name: 'echo', description: 'Says it again.', version: '1', inputSchema: null }] },
       events,
-      owner: () => 'local',
+      access: openAccess(),
+      hosts: [],
+      origins: [],
+      limits,
       readiness: () => (double.isReady ? 'ready' : 'overloaded'),
       metrics: createMetrics(),
       logger: pino({ level: 'debug' }, { write: (line) => logged.push(line) }),

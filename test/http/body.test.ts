@@ -81,7 +81,7 @@ describe('the size', () => {
     const headers = { 'Content-Type': 'application/json', 'Content-Length': '300000' };
 
     const response = await app.request(
-      new Request('http://x/v1/tasks', { method: 'POST', body, headers, duplex: 'half' }),
+      new Request('http://localhost/v1/tasks', { method: 'POST', body, headers, duplex: 'half' }),
     );
 
     expect(response.status).toBe(413);
@@ -100,7 +100,7 @@ describe('the size', () => {
     const headers = { 'Content-Type': 'application/json' };
 
     const response = await app.request(
-      new Request('http://x/v1/tasks', { method: 'POST', body, headers, duplex: 'half' }),
+      new Request('http://localhost/v1/tasks', { method: 'POST', body, headers, duplex: 'half' }),
     );
 
     expect(response.status).toBe(413);
@@ -112,7 +112,7 @@ describe('the size', () => {
     const headers = { 'Content-Type': 'application/json' };
 
     const response = await app.request(
-      new Request('http://x/v1/tasks', { method: 'POST', body, headers, duplex: 'half' }),
+      new Request('http://localhost/v1/tasks', { method: 'POST', body, headers, duplex: 'half' }),
     );
 
     expect(response.status).toBe(400);

@@ -5,9 +5,11 @@ import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
 import { consoleOperations } from '../../src/http/console.ts';
+import { createGate } from '../../src/http/gate.ts';
 import { type HttpApp, type HttpEnv, mount } from '../../src/http/operation.ts';
 import { sendProblem } from '../../src/http/problem.ts';
 import { HoldfastError } from '../../src/model/error.ts';
+import { openAccess } from '../support/open-access.ts';
 import { createAppDouble, send } from './app-double.ts';
 
 const PAGE = '<!doctype html><title>Holdfast</title><script type="module" src="console/console-1a2b.js"></script>';
@@ -25,7 +27,7 @@ function consoleOf(files: { [name: string]: string }): HttpApp {
   directories.push(directory);
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(directory, name), text);
   const app: HttpApp = new Hono<HttpEnv>();
-  mount(app, consoleOperations(directory));
+  mount(app, consoleOperations(directory), createGate(openAccess()));
   app.onError((error, c) => {
     if (error instanceof HoldfastError) return sendProblem(c, error);
     throw error;

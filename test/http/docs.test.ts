@@ -28,7 +28,7 @@ test('starts swagger-ui on our own description, with no validator elsewhere', as
 test('forbids the page to load anything from elsewhere', async () => {
   const response = await send(app, '/docs');
 
-  expect(response.headers.get('Content-Security-Policy')).toContain("default-src 'self'");
+  expect(response.headers.get('Content-Security-Policy')).toContain("default-src 'none'");
 });
 
 test.each([

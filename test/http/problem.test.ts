@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { type ErrorCode, HoldfastError } from '../../src/model/error.ts';
 import { createAppDouble, jsonOf, post, QUESTION, send, TASK, UNKNOWN_TASK } from './app-double.ts';
 
-const CODES: [ErrorCode, number, string | null][] = [
-  ['task_finished', 409, null],
-  ['question_resolved', 409, null],
-  ['idempotency_in_progress', 409, '1'],
-  ['invalid_input', 422, null],
-  ['unknown_agent', 422, null],
-  ['invalid_answer', 422, null],
-  ['idempotency_mismatch', 422, null],
-  ['overloaded', 503, '2'],
-  ['draining', 503, '5'],
-  ['storage_full', 503, '30'],
+const CODES: [ErrorCode, number, RegExp][] = [
+  ['task_finished', 409, /^none$/],
+  ['question_resolved', 409, /^none$/],
+  ['idempotency_in_progress', 409, /^1$/],
+  ['invalid_input', 422, /^none$/],
+  ['unknown_agent', 422, /^none$/],
+  ['invalid_answer', 422, /^none$/],
+  ['idempotency_mismatch', 422, /^none$/],
+  ['overloaded', 503, /^[1-5]$/],
+  ['draining', 503, /^5$/],
+  ['storage_full', 503, /^30$/],
 ];
 
 test.each(CODES)('answers %s with %i as problem+json', async (code, status, retryAfter) => {
@@ -24,7 +24,7 @@ test.each(CODES)('answers %s with %i as problem+json', async (code, status, retr
   expect(response.status).toBe(status);
   expect(response.headers.get('Content-Type')).toBe('application/problem+json');
   expect(response.headers.get('Cache-Control')).toBe('no-store');
-  expect(response.headers.get('Retry-After')).toBe(retryAfter);
+  expect(response.headers.get('Retry-After') ?? 'none').toMatch(retryAfter);
   expect(await response.json()).toEqual({
     type: `urn:holdfast:problem:${code}`,
     title: expect.any(String),

@@ -5,16 +5,18 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Operation } from '../../src/http/operation.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
+import { openLimits } from '../support/open-limits.ts';
 import { createAppDouble, TASK } from './app-double.ts';
 
 const hanging = new EventEmitter();
 const logger = pino({ level: 'silent' });
+const limits = openLimits();
 const double = createAppDouble([hangingOperation()]);
 const { app } = double;
 let server: HttpServer;
 
 beforeAll(async () => {
-  server = await listen(app, { host: '127.0.0.1', port: 0, logger });
+  server = await listen(app, { host: '127.0.0.1', port: 0, logger, ...limits });
 });
 afterAll(() => server.close());
 
@@ -24,6 +26,7 @@ function hangingOperation(): Operation {
     id: 'hang',
     method: 'get',
     path: '/hang',
+    access: 'anyone',
     summary: 'Hangs',
     answers: { 200: { description: 'Hangs.' } },
     errors: [],
@@ -68,19 +71,25 @@ test('says where it listens', async () => {
 test('rejects when the address is taken', async () => {
   const port = Number(new URL(server.url).port);
 
-  await expect(listen(app, { host: '127.0.0.1', port, logger })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect(listen(app, { host: '127.0.0.1', port, logger, ...limits })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
 });
 
 test.each([
   ['no HTTP at all', 'nonsense\r\n\r\n', 400],
-  ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-  ['two lengths', 'POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
-  ['a URL longer than the headers may be', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+  ['an unknown method', 'BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
+  [
+    'two lengths',
+    'POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+    400,
+  ],
+  ['a URL longer than the headers may be', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
   ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a/b\r\nConnection: close\r\n\r\n', 400],
-  ['a target that is no path', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-  ['a backslash in the path', 'GET /v1\\tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-  ['a method for nothing here', 'TRACE /v1/tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
-  ['a malformed path', 'GET /v1/tasks/%zz%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+  ['a target that is no path', 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
+  ['a backslash in the path', 'GET /v1\\tasks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
+  ['a method for nothing here', 'TRACE /v1/tasks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 405],
+  ['a malformed path', 'GET /v1/tasks/%zz%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 404],
 ])('answers %s with a problem', async (_, bytes, status) => {
   const response = await raw(bytes);
 
@@ -109,7 +118,7 @@ test('refuses a chunked body over the limit while it is still being sent', async
 test.each(['Content-Length: 100\r\n\r\n{"agent":', 'Transfer-Encoding: chunked\r\n\r\n9\r\n{"agent":\r\n'])(
   'takes an upload that breaks off for no fault of its own: %j',
   async (rest) => {
-    const head = 'POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+    const head = 'POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 
     await raw(`${head}${rest}`, { end: true });
     await fetch(`${server.url}/healthz`);
@@ -170,7 +179,7 @@ test.each([
 });
 
 test('closes soon after the last response has ended, though its client would keep the connection', async () => {
-  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger });
+  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger, ...limits });
   const call = request(`${closing.url}/hang`, { agent: new Agent({ keepAlive: true }) }).end();
   const [response] = await once(call, 'response');
   response.resume();
@@ -182,7 +191,7 @@ test('closes soon after the last response has ended, though its client would kee
 });
 
 test('closes at once though a client has connected and sent nothing, as browsers do ahead of need', async () => {
-  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger });
+  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger, ...limits });
   const silent = connect(Number(new URL(closing.url).port), '127.0.0.1');
   await once(silent, 'connect');
   await (await fetch(`${closing.url}/healthz`)).text();
@@ -195,7 +204,7 @@ test('closes at once though a client has connected and sent nothing, as browsers
 });
 
 test('closes though connections idle, and cuts a response that does not end', async () => {
-  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger });
+  const closing = await listen(app, { host: '127.0.0.1', port: 0, logger, ...limits });
   await (await fetch(`${closing.url}/healthz`)).text();
   const call = request(`${closing.url}/hang`).end();
   const [response] = await once(call, 'response');

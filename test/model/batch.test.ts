@@ -83,7 +83,14 @@ test('leaves the log as it was when nothing happens', () => {
   const { firstSeq, events } = table.commit([answer('june')]);
 
   expect([firstSeq, events]).toEqual([1, []]);
-  expect(table.log).toEqual({ owner: 'local', head: 0, prunedSeq: 0, epoch: null });
+  expect(table.log).toEqual({
+    owner: 'local',
+    head: 0,
+    prunedSeq: 0,
+    epoch: null,
+    unfinishedRoots: 0,
+    pendingQuestions: 0,
+  });
 });
 
 test('gives the log a new epoch with the first event written under it, and not before', () => {

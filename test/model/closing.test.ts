@@ -22,7 +22,14 @@ test('tells the resolution before it tells that the task goes on', () => {
 });
 
 test('throws when the task of a question is not loaded, for that is a bug', () => {
-  const view = new View({ owner: 'local', head: 0, prunedSeq: 0, epoch: null });
+  const view = new View({
+    owner: 'local',
+    head: 0,
+    prunedSeq: 0,
+    epoch: null,
+    unfinishedRoots: 0,
+    pendingQuestions: 0,
+  });
   view.load({ questions: [question] });
 
   const close = () => closeQuestion(view, question, { status: 'expired', at: NOON });
@@ -31,7 +38,14 @@ test('throws when the task of a question is not loaded, for that is a bug', () =
 });
 
 test('throws when no row waits for a pending question, for that is a bug', () => {
-  const view = new View({ owner: 'local', head: 0, prunedSeq: 0, epoch: null });
+  const view = new View({
+    owner: 'local',
+    head: 0,
+    prunedSeq: 0,
+    epoch: null,
+    unfinishedRoots: 0,
+    pendingQuestions: 0,
+  });
   view.load({ tasks: [givenWaitingTask().task(TASK)], questions: [question] });
 
   const close = () => closeQuestion(view, question, { status: 'expired', at: NOON });

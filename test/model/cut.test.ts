@@ -26,7 +26,7 @@ import {
 } from './given.ts';
 import { NOON, type Table } from './table.ts';
 
-const LOG = { owner: 'local', head: 9, prunedSeq: 0, epoch: 'epoch001' };
+const LOG = { owner: 'local', head: 9, prunedSeq: 0, epoch: 'epoch001', unfinishedRoots: 0, pendingQuestions: 0 };
 const UNCERTAIN = failure('may have run', null, { code: 'step_uncertain' });
 
 /** A running task of two attempts in which the step `x` has failed, at the place 1. */

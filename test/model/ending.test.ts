@@ -231,7 +231,14 @@ test('keeps the row of a child pending that ended only since its parent did', ()
 });
 
 test('throws when no row of its parent waits for a child, for that is a bug', () => {
-  const view = new View({ owner: 'local', head: 9, prunedSeq: 0, epoch: 'epoch001' });
+  const view = new View({
+    owner: 'local',
+    head: 9,
+    prunedSeq: 0,
+    epoch: 'epoch001',
+    unfinishedRoots: 0,
+    pendingQuestions: 0,
+  });
   const child = givenChild().task(CHILD);
 
   const end = () => endTask(view, child, { status: 'cancelled', reason: null }, NOON);

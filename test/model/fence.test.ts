@@ -22,7 +22,14 @@ import {
 } from './given.ts';
 
 function viewOf(...tables: ReturnType<typeof givenRunningTask>[]): View {
-  const view = new View({ owner: 'local', head: 0, prunedSeq: 0, epoch: null });
+  const view = new View({
+    owner: 'local',
+    head: 0,
+    prunedSeq: 0,
+    epoch: null,
+    unfinishedRoots: 0,
+    pendingQuestions: 0,
+  });
   for (const table of tables) view.load({ tasks: table.tasks.values() });
   return view;
 }

@@ -3,10 +3,11 @@ import type { ConversationRecord } from '../../src/model/conversation.ts';
 import type { EpochRow } from '../../src/model/epoch.ts';
 import type { Event, Message } from '../../src/model/event.ts';
 import type { JournalRow } from '../../src/model/journal.ts';
+import { type LogRecord, newLog } from '../../src/model/log-record.ts';
 import type { QuestionRecord } from '../../src/model/question.ts';
 import { isTerminal, type TaskRecord } from '../../src/model/task.ts';
 import type { Outcome } from '../../src/model/verb.ts';
-import { type KeyRecord, type LogRecord, rowId, View } from '../../src/model/view.ts';
+import { type KeyRecord, rowId, View } from '../../src/model/view.ts';
 import { Loader } from './loader.ts';
 
 /** 2026-01-01 at noon, UTC. */
@@ -26,7 +27,7 @@ export type Records = Pick<
 export class Table {
   now = NOON;
   epoch = 'epoch001';
-  log: LogRecord = { owner: 'local', head: 0, prunedSeq: 0, epoch: null };
+  log: LogRecord = newLog('local');
   readonly epochs: EpochRow[] = [];
   readonly tasks = new Map<string, TaskRecord>();
   readonly questions = new Map<string, QuestionRecord>();

@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../src/model/task.ts';
 import { View } from '../../src/model/view.ts';
 import { givenQuestion, givenRunningTask, QUESTION, TASK } from './given.ts';
 
-const LOG = { owner: 'local', head: 9, prunedSeq: 0, epoch: 'epoch001' };
+const LOG = { owner: 'local', head: 9, prunedSeq: 0, epoch: 'epoch001', unfinishedRoots: 0, pendingQuestions: 0 };
 const nap = newRow({ taskId: TASK, key: 'nap' }, { kind: 'sleep', askedAt: 1, dueAt: 5 });
 const key = { key: 'k', fingerprint: 'f', result: '1', at: 1 };
 

@@ -61,6 +61,7 @@ export class Witness {
     this.#broken = [];
     this.#note(call, ran);
     this.#watchLog();
+    this.#watchCounts();
     this.#watchLanes();
     for (const task of this.#table.tasks.values()) this.#watchTask(task);
     for (const question of this.#table.questions.values()) this.#watchQuestion(question, before);
@@ -71,6 +72,33 @@ export class Witness {
     this.#journals.see(call, ran, before);
     this.#conversations.see(call, ran);
     return this.#broken;
+  }
+
+  /** What limits are judged by, counted the slow way. */
+  #watchCounts(): void {
+    const { log, tasks, questions, conversations, told } = this.#table;
+    const unfinished = [...tasks.values()].filter(({ status }) => !TERMINAL.has(status));
+    const pending = [...questions.values()].filter(({ resolution }) => resolution === null);
+    this.#must('the pending questions are counted', log.pendingQuestions === pending.length);
+    this.#must(
+      'the unfinished roots are counted',
+      log.unfinishedRoots === unfinished.filter(({ parentId }) => parentId === null).length,
+    );
+    for (const { id, unfinishedRoots } of conversations.values()) {
+      const inIt = unfinished.filter(({ conversationId, parentId }) => conversationId === id && parentId === null);
+      this.#must('the unfinished tasks of a conversation are counted', unfinishedRoots === inIt.length);
+    }
+    const own = new Map<string | null, { count: number; length: number }>();
+    for (const { taskId, data } of told) {
+      const { count, length } = own.get(taskId) ?? { count: 0, length: 0 };
+      own.set(taskId, { count: count + 1, length: length + data.length });
+    }
+    for (const { id, eventCount, eventsLength, unfinishedBelow } of tasks.values()) {
+      const below = unfinished.filter((task) => task.rootId === id && task.id !== id);
+      this.#must('the unfinished tasks below one are counted', unfinishedBelow === below.length);
+      this.#must('the events of a task are counted', own.get(id)?.count === eventCount);
+      this.#must('their JSON is measured', own.get(id)?.length === eventsLength);
+    }
   }
 
   #must(rule: string, holds: boolean): void {

@@ -81,7 +81,7 @@ describe('§7 messages that race the completion of the turn', () => {
   let api: Api;
   const file = path.join(newDirectory(), 'marks');
   beforeAll(async () => {
-    server = await startServerProcess({ agents: AGENTS, env: { RACE_FILE: file } });
+    server = await startServerProcess({ agents: AGENTS, env: { RACE_FILE: file, HOLDFAST_AGENT_ENV: 'RACE_FILE' } });
     api = createApi(server.url);
   });
   afterAll(async () => {

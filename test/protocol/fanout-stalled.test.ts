@@ -100,7 +100,7 @@ describe('Of readers of a log of 24 MB', () => {
     socket.pause();
     return new Promise((resolve, reject) => {
       socket.on('error', reject);
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`, () => resolve(socket));
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`, () => resolve(socket));
     });
   }
 

@@ -352,8 +352,10 @@ describe('§2 §5 with a wrong header', () => {
 
         const answer = await sendRaw(api.url, bytes);
 
-        expect(answer.status, bytes.slice(0, 300)).toBe(route.method === 'POST' ? 400 : 200);
-        if (route.method === 'POST') expectRefusal(answer, bytes);
+        const takesKey = route.method === 'POST' && !/tickets|session/.test(route.path);
+        expect([400, ...route.good], bytes.slice(0, 300)).toContain(answer.status);
+        expect(answer.status === 400, bytes.slice(0, 300)).toBe(takesKey);
+        if (takesKey) expectRefusal(answer, bytes);
       }
     }
   });

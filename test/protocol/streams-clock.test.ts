@@ -8,12 +8,14 @@ import { createStreams } from '../../src/engine/streams.ts';
 import type { Tasks } from '../../src/engine/tasks.ts';
 import { eventOperations } from '../../src/http/events.ts';
 import { createOpenStreams } from '../../src/http/open-streams.ts';
-import { type HttpApp, type HttpEnv, mount } from '../../src/http/operation.ts';
+import { type Gate, type HttpApp, type HttpEnv, mount } from '../../src/http/operation.ts';
 import { sendProblem } from '../../src/http/problem.ts';
 import { listen } from '../../src/http/server.ts';
 import { byeBlock, openSse, type SseCallbacks } from '../../src/http/sse.ts';
 import { HoldfastError } from '../../src/model/error.ts';
 import { allDone, openPublishedStore, turn } from '../engine/published-store.ts';
+import { openAccess } from '../support/open-access.ts';
+import { openLimits } from '../support/open-limits.ts';
 import { isNamed, openSseReader } from '../support/sse-reader.ts';
 
 /**
@@ -31,16 +33,20 @@ async function openConnection(callbacks: Partial<SseCallbacks> = {}) {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   const told: string[] = [];
   const server = http.createServer((_request, response) => {
-    const connection = openSse(response, {
-      onWritable: () => told.push('writable'),
-      onKeepalive: () => told.push('keepalive'),
-      onMaxAge() {
-        told.push('max-age');
-        connection.finish(byeBlock('max-age'));
+    const connection = openSse(
+      response,
+      {},
+      {
+        onWritable: () => told.push('writable'),
+        onKeepalive: () => told.push('keepalive'),
+        onMaxAge() {
+          told.push('max-age');
+          connection.finish(byeBlock('max-age'));
+        },
+        onClose: () => told.push('close'),
+        ...callbacks,
       },
-      onClose: () => told.push('close'),
-      ...callbacks,
-    });
+    );
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -117,6 +123,13 @@ describe('§5.3 bye', () => {
 });
 
 /** The streams over a real store, without workers. */
+const asAnn: Gate = {
+  async admit(c) {
+    c.set('principal', { owner: 'ann', scopes: ['tasks:read'], credential: { kind: 'none' }, expiresAt: null });
+  },
+  admitAgain() {},
+};
+
 function noConversation(): never {
   throw new HoldfastError('not_found', 'There is no such conversation.');
 }
@@ -130,6 +143,7 @@ async function serveStreams() {
   };
   const troubles: unknown[] = [];
   const open = createOpenStreams(() => {});
+  const limits = openLimits();
   const operations = eventOperations({
     streams: createStreams(
       engine.store,
@@ -139,13 +153,14 @@ async function serveStreams() {
       new AbortController().signal,
     ),
     open,
-    owner: () => 'ann',
+    held: limits.held,
+    hold: openAccess().hold,
     onTrouble: (error) => troubles.push(error),
   });
   const app: HttpApp = new Hono<HttpEnv>();
-  mount(app, operations);
+  mount(app, operations, asAnn);
   app.onError((error, c) => sendProblem(c, error instanceof HoldfastError ? error : new HoldfastError('internal', '')));
-  const server = await listen(app, { host: '127.0.0.1', port: 0, logger: pino({ level: 'silent' }) });
+  const server = await listen(app, { host: '127.0.0.1', port: 0, logger: pino({ level: 'silent' }), ...limits });
   closing.push(
     () => engine.store.close(),
     () => server.close(0),

@@ -65,8 +65,8 @@ describe('a data directory', () => {
     const dir = newDirectory();
     writeFileSync(databaseFile(dir), 'This is no database. '.repeat(100));
 
-    expect(() => openSqliteStoreInProcess({ dir })).toThrow('not a database');
-    expect(() => openSqliteStoreInProcess({ dir })).toThrow('not a database');
+    expect(() => openSqliteStoreInProcess({ dir })).toThrow('is no SQLite database');
+    expect(() => openSqliteStoreInProcess({ dir })).toThrow('is no SQLite database');
   });
 
   test.each(['read', 'write'] as const)(

@@ -66,7 +66,7 @@ async function startWriter(): Promise<{ dir: string; writer: RemoteWriter; threa
   const dir = newDirectory();
   prepareFile(dir);
   const started = once(process, 'worker');
-  const writer = await startRemoteWriter({ file: databaseFile(dir), epoch: 'abcdefgh' });
+  const writer = await startRemoteWriter({ file: databaseFile(dir), epoch: 'abcdefgh' }, () => {});
   const [thread]: Worker[] = await started;
   if (thread === undefined) throw new Error('No thread was started.');
   return { dir, writer, thread };

@@ -36,6 +36,7 @@ export interface Problem {
   errors?: { path: string; message: string }[];
   task?: Task;
   question?: Question;
+  retryAfter?: number;
 }
 
 export type Headings = Record<string, string>;
@@ -69,9 +70,12 @@ export interface Api {
   eventsOf(taskId: string): Promise<LogEvent[]>;
 }
 
-export function createApi(url: string): Api {
+/** @param token sent with every request and stream, unless a request says otherwise; null sends none */
+export function createApi(url: string, token: string | null = null): Api {
+  const shown: Headings = token === null ? {} : { Authorization: `Bearer ${token}` };
+
   async function send<Body>(path: string, init: RequestInit = {}): Promise<Answer<Body>> {
-    const response = await fetch(`${url}${path}`, init);
+    const response = await fetch(`${url}${path}`, { ...init, headers: { ...shown, ...(init.headers as Headings) } });
     const text = await response.text();
     const isJson = /^application\/(problem\+)?json$/.test(response.headers.get('Content-Type') ?? '');
     return {
@@ -104,7 +108,7 @@ export function createApi(url: string): Api {
   }
 
   async function ended(id: string): Promise<Task> {
-    const reader = await openSseReader(`${url}/v1/tasks/${id}/events`);
+    const reader = await openSseReader(`${url}/v1/tasks/${id}/events`, shown);
     await reader.rest();
     return task(id);
   }
@@ -133,13 +137,13 @@ export function createApi(url: string): Api {
     },
     question: (id) => good(get<Question>(`/v1/questions/${id}`)),
     answer: (questionId, answer, headers) => post(`/v1/questions/${questionId}/answers`, { answer }, headers),
-    openStream: (path) => openSseReader(`${url}${path}`),
+    openStream: (path) => openSseReader(`${url}${path}`, shown),
     log,
     eventsOf,
   };
 }
 
-const PROBLEM_FIELDS = ['type', 'title', 'status', 'detail', 'code', 'errors', 'task', 'question'];
+const PROBLEM_FIELDS = ['type', 'title', 'status', 'detail', 'code', 'errors', 'task', 'question', 'retryAfter'];
 /** Stacks, paths, and the words of what is inside. */
 const INTERNALS = /\bat \S+ \(|node_modules|file:\/\/|\/work\/|\.[jt]s:\d|SQLITE|Zod|\[object/;
 

@@ -27,6 +27,8 @@ export interface FlakyProxy {
   latencyMs: number;
   /** Every request so far that is none of its own pages, in the order of arrival: `POST /v1/tasks`. */
   readonly requests: string[];
+  /** How the server has answered those that went through, in the order in which it did: `POST /v1/tasks 403`. */
+  readonly answers: string[];
   /** Event streams that are open here now, whether or not anything goes through. */
   readonly openStreams: number;
   /** Closes all connections without a word. */
@@ -65,6 +67,7 @@ export async function openFlakyProxy(target: string, pages: ReadonlyMap<string, 
     holdsStreams: 'no',
     latencyMs: 0,
     requests: [],
+    answers: [],
     get openStreams() {
       return streams.size;
     },
@@ -133,6 +136,7 @@ export async function openFlakyProxy(target: string, pages: ReadonlyMap<string, 
         return;
       }
       const status = answer.statusCode ?? 502;
+      proxy.answers.push(`${method} ${url} ${status}`);
       const entries = Object.entries(answer.headers).filter(([name]) => !OF_THE_CONNECTION.has(name));
       const isStream = answer.headers['content-type'] === 'text/event-stream';
       const held: Buffer[] = [];

@@ -27,6 +27,8 @@ export interface ServerProcessOptions {
   /** Any that is free unless given: that of the one before, whose clients come back. */
   port?: number;
   env?: Record<string, string>;
+  /** More flags of `serve`. */
+  flags?: string[];
 }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -38,11 +40,15 @@ export async function startServerProcess(options: ServerProcessOptions = {}): Pr
   const flags = (options.agents ?? []).flatMap((file) => ['--agents', path.join(ROOT, file)]);
   const port = `${options.port ?? 0}`;
   const args = [...PROGRAM, 'serve', '--port', port, '--data', dataDir, '--log-level', 'warn'];
-  const child = spawn(process.execPath, [...args, '--workers', `${options.workers ?? 2}`, ...flags], {
-    cwd: ROOT,
-    env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...args, '--workers', `${options.workers ?? 2}`, ...flags, ...(options.flags ?? [])],
+    {
+      cwd: ROOT,
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;

@@ -20,6 +20,8 @@ export interface FleetOptions {
   field: Field;
   seed: number;
   tasks: number;
+  /** The longest time that a client lets pass between two new tasks. */
+  pauseMs: number;
   /** What the input of every task has beside its seed and ticket. */
   input: { spawns: boolean; retries: boolean; effects: string };
 }
@@ -34,7 +36,7 @@ export interface Fleet {
   readonly left: Promise<unknown>;
 }
 
-export function startFleet({ field, seed, tasks, input }: FleetOptions): Fleet {
+export function startFleet({ field, seed, tasks, pauseMs, input }: FleetOptions): Fleet {
   const dice = field.diceFor('fleet');
   const wanted = Array.from({ length: tasks }, (_, n): NewTask => {
     const ticket = `ticket-${n + 1}`;
@@ -54,7 +56,7 @@ export function startFleet({ field, seed, tasks, input }: FleetOptions): Fleet {
   const created = Promise.all(
     Array.from({ length: CREATORS }, (_, creator) => {
       const own = wanted.filter((_, n) => n % CREATORS === creator);
-      return createTasks(field, `creator-${creator + 1}`, own);
+      return createTasks(field, `creator-${creator + 1}`, own, pauseMs);
     }),
   );
   const watching = watchTasks(field, readers);

@@ -17,7 +17,7 @@ export async function send(field: Field, dice: Dice, asked: Omit<Request, 'tries
     const hangsUp = request.tries.length === 0 && dice.below(10) === 0;
     const at = Date.now();
     const reply = await sendOnce(field, request, hangsUp ? dice.below(HASTE_MS) : PATIENCE_MS);
-    request.tries.push({ at, status: reply?.status ?? null });
+    request.tries.push({ at, status: reply?.status ?? null, code: reply?.body.code ?? null });
     if (reply !== null && !asksToComeAgain(reply)) request.reply = reply;
     else await pass(20 + dice.below(60), field.over);
   }

@@ -202,7 +202,7 @@ function childInput() {
 }
 
 function request(verb: Request['verb'], target: string, body: Request['body'], status: number, reply: object): Request {
-  const tries = [{ at: EPOCH_MS, status }];
+  const tries = [{ at: EPOCH_MS, status, code: null }];
   return {
     client: 'ann',
     verb,
@@ -218,7 +218,8 @@ function request(verb: Request['verb'], target: string, body: Request['body'], s
 function life(pid: number, endedBy: Life['endedBy'], code: number | null, signal: string | null): Life {
   const bootedAt = EPOCH_MS + (pid - 1) * 30;
   const readyAt = bootedAt + 1;
-  return { pid, bootedAt, readyAt, endedAt: bootedAt + 28, endedBy, mayEndItself: false, code, signal, stderr: '' };
+  const [endedAt, toldToEndAt] = [bootedAt + 28, bootedAt + 20];
+  return { pid, bootedAt, readyAt, toldToEndAt, endedAt, endedBy, mayEndItself: false, code, signal, stderr: '' };
 }
 
 function effect(key: string, attempt: number, nonce: string, pid: number, ms: number, once = false) {

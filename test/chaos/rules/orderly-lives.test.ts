@@ -19,5 +19,8 @@ describe('orderly lives', () => {
 
   test('end with 0 when they are asked to', () => {
     expect(judged({ endedBy: 'stop', code: 1 })).toEqual(['Life 2 was asked to end, and ended with 1.']);
+    expect(judged({ endedBy: 'stop', code: 0, toldToEndAt: 0, endedAt: 10_001 })).toEqual([
+      'Life 2 took 10001 ms to end.',
+    ]);
   });
 });

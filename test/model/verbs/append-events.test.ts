@@ -59,14 +59,15 @@ test('counts the events and the progress from outside steps, and no others', () 
   expect(table.task(TASK)).toMatchObject({ emits: 2, progress: { fraction: 0.9 } });
 });
 
-test('leaves the task as it was for what its steps emit', () => {
+test('leaves the task as it was for what its steps emit, but for the counts', () => {
   const table = givenRunningTask();
   table.run(begin());
-  const { lastSeq, ...before } = table.task(TASK);
+  const { lastSeq, eventCount, eventsLength, ...before } = table.task(TASK);
 
   table.run(append(0, [{ ...search, ...ofStep }]));
 
-  expect(table.task(TASK)).toEqual({ ...before, lastSeq: lastSeq + 1 });
+  const counts = { eventCount: eventCount + 1, eventsLength: eventsLength + search.data.length };
+  expect(table.task(TASK)).toEqual({ ...before, ...counts, lastSeq: lastSeq + 1 });
 });
 
 test.each([0, 2])('fails loudly at events that would follow %i others, where the store has one', (after) => {

@@ -11,7 +11,7 @@ test('opens an empty conversation, and tells it', () => {
 
   const record = {
     ...{ id: CONVERSATION, title: 'Lisbon', metadata: { from: 'web' }, agent: null },
-    ...{ createdAt: NOON, lastActivityAt: NOON, prunedSeq: 0, deletedAt: null },
+    ...{ createdAt: NOON, lastActivityAt: NOON, prunedSeq: 0, unfinishedRoots: 0, deletedAt: null },
   };
   expect(outcome).toEqual({ ok: true, result: { conversation: record }, replayed: false });
   expect(table.conversations.get(CONVERSATION)).toEqual(record);

@@ -74,7 +74,14 @@ test('finds nothing to end under an unknown key', () => {
 });
 
 test('refuses a sleep whose task is not there', () => {
-  const view = new View({ owner: 'local', head: 0, prunedSeq: 0, epoch: null });
+  const view = new View({
+    owner: 'local',
+    head: 0,
+    prunedSeq: 0,
+    epoch: null,
+    unfinishedRoots: 0,
+    pendingQuestions: 0,
+  });
   view.load({ rows: [newRow({ taskId: TASK, key: 'nap' }, { kind: 'sleep', askedAt: 0, dueAt: 0 })] });
 
   const { outcome } = fireTimer.decide(view, fire.args, 1);

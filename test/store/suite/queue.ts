@@ -39,6 +39,17 @@ export function testQueue(engine: Engine): void {
       expect(offered).toContain(second.id);
     });
 
+    test('passes over owners who may have none, and they keep their turns', async () => {
+      const first = await ann.create();
+      const bens = [await ben.create(), await ben.create()];
+
+      const offered = store.claimable(10, new Set(['ann']));
+
+      expect(offered.map(({ taskId }) => taskId)).toEqual(bens.map(({ id }) => id));
+      expect(claimable(1)).toEqual([first.id]);
+      expect(store.claimable(10, new Set(['ann', 'ben']))).toEqual([]);
+    });
+
     test('comes to every owner in turn when it is asked for one at a time', async () => {
       const owners = ['ann', 'ben', 'cleo'];
       for (const name of owners) for (let i = 0; i < 3; i++) await new Owner(store, name).create();

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { hashSecret } from '../../src/access/secret.ts';
+import { createToken } from '../../src/access/token-list.ts';
+import type { Principal } from '../../src/model/access.ts';
+import { HoldfastError } from '../../src/model/error.ts';
+import { openSqliteAccess } from '../../src/store/sqlite/access/open.ts';
+import { openAccess } from '../support/open-access.ts';
+import { newDirectory } from '../support/store-directory.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const EVERYTHING = { taskId: null, conversationId: null };
+const TASK = { taskId: 'task_1', conversationId: null };
+
+/** What is asked for by the clock, with a clock that can be moved. */
+function open() {
+  const store = openSqliteAccess(newDirectory(), 'server');
+  const clock = { now: Date.now() };
+  const access = openAccess({ mode: 'token', store, now: () => clock.now });
+  const { id, token } = createToken(store, { owner: 'ann', scopes: ['tasks:read', 'tasks:write'], expiresInMs: null });
+  const nothing = { bearer: null, ticket: null, session: null };
+  return {
+    store,
+    clock,
+    access,
+    id,
+    byToken: (secret = token) => access.authenticate({ ...nothing, bearer: secret }),
+    byTicket: (secret: string, subject = EVERYTHING as { taskId: string | null; conversationId: string | null }) =>
+      access.authenticate({ ...nothing, ticket: { secret, subject } }),
+    bySession: (secret: string) => access.authenticate({ ...nothing, session: secret }),
+  };
+}
+
+async function refused(asked: Promise<Principal>): Promise<void> {
+  const error = await asked.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(HoldfastError);
+  expect((error as HoldfastError).code).toBe('unauthorized');
+}
+
+describe('a ticket', () => {
+  test('reads what it is for, as its owner, and nothing else', async () => {
+    const { access, byToken, byTicket } = open();
+    const { secret } = access.grantTicket(await byToken(), TASK, MINUTE);
+
+    expect(await byTicket(secret, TASK)).toMatchObject({ owner: 'ann', scopes: ['tasks:read'] });
+    await refused(byTicket(secret, { ...TASK, taskId: 'task_2' }));
+    await refused(byTicket(secret, { taskId: null, conversationId: 'conv_1' }));
+    await refused(byTicket(secret));
+  });
+
+  test('for everything opens every stream', async () => {
+    const { access, byToken, byTicket } = open();
+    const { secret } = access.grantTicket(await byToken(), EVERYTHING, MINUTE);
+    for (const subject of [EVERYTHING, TASK, { taskId: null, conversationId: 'conv_1' }]) {
+      expect((await byTicket(secret, subject)).owner).toBe('ann');
+    }
+  });
+
+  test('is no token and no session, nor are those tickets', async () => {
+    const { access, byToken, byTicket, bySession } = open();
+    const principal = await byToken();
+    const ticket = access.grantTicket(principal, EVERYTHING, MINUTE).secret;
+    const session = access.grantSession(principal).secret;
+    await refused(byToken(ticket));
+    await refused(bySession(ticket));
+    await refused(byToken(session));
+    await refused(byTicket(session));
+  });
+
+  test('opens nothing any more when its time is over', async () => {
+    const { access, clock, byToken, byTicket } = open();
+    const { secret, expiresAt } = access.grantTicket(await byToken(), TASK, MINUTE);
+    expect(expiresAt).toBe(clock.now + MINUTE);
+    clock.now += MINUTE - 1;
+    await byTicket(secret, TASK);
+    clock.now += 1;
+    await refused(byTicket(secret, TASK));
+  });
+
+  // A plain EventSource comes back by the same URL after a tunnel.
+  test('stays good for five minutes after what it has opened, and for twelve hours at most', async () => {
+    const { access, clock, byToken, byTicket } = open();
+    const { secret } = access.grantTicket(await byToken(), TASK, MINUTE);
+    for (let at = 0; at < 12 * HOUR - 5 * MINUTE; at += 5 * MINUTE) {
+      const principal = await byTicket(secret, TASK);
+      expect(access.isGood(principal)).toBe(true);
+      access.hold(principal, () => {})();
+      clock.now += 5 * MINUTE;
+    }
+    const last = await byTicket(secret, TASK);
+    access.hold(last, () => {});
+    clock.now += 5 * MINUTE;
+    expect(access.isGood(last)).toBe(false);
+    await refused(byTicket(secret, TASK));
+  });
+
+  test('is not shortened by what it opens', async () => {
+    const { access, clock, byToken, byTicket } = open();
+    const { secret } = access.grantTicket(await byToken(), TASK, 10 * MINUTE);
+    access.hold(await byTicket(secret, TASK), () => {})();
+    clock.now += 10 * MINUTE - 1;
+    await byTicket(secret, TASK);
+  });
+
+  test('goes with its token', async () => {
+    const { access, store, clock, id, byToken, byTicket } = open();
+    const { secret } = access.grantTicket(await byToken(), TASK, MINUTE);
+    const principal = await byTicket(secret, TASK);
+    store.revokeToken(id, clock.now);
+    expect(access.isGood(principal)).toBe(false);
+    await refused(byTicket(secret, TASK));
+  });
+
+  test('outlives neither a token that ends, nor what it was got with otherwise', async () => {
+    const { access, store, clock, byToken, byTicket } = open();
+    const { token } = createToken(store, { owner: 'ann', scopes: ['tasks:read'], expiresInMs: 2 * MINUTE });
+    const { secret, expiresAt } = access.grantTicket(await byToken(token), TASK, 10 * MINUTE);
+    expect(expiresAt).toBeLessThanOrEqual(clock.now + 2 * MINUTE + 1000);
+    const principal = await byTicket(secret, TASK);
+    access.hold(principal, () => {});
+    clock.now += 3 * MINUTE;
+    expect(access.isGood(principal)).toBe(false);
+    await refused(byTicket(secret, TASK));
+  });
+});
+
+describe('a session', () => {
+  test('may what its token may, until it is ended', async () => {
+    const { access, byToken, bySession } = open();
+    const principal = await byToken();
+    const { secret } = access.grantSession(principal);
+    const inSession = await bySession(secret);
+    expect(inSession).toMatchObject({ owner: 'ann', scopes: principal.scopes });
+    access.endSession(inSession);
+    expect(access.isGood(inSession)).toBe(false);
+    await refused(bySession(secret));
+  });
+
+  test('ends after twelve hours, and with its token', async () => {
+    const { access, store, clock, id, byToken, bySession } = open();
+    const { secret } = access.grantSession(await byToken());
+    clock.now += 12 * HOUR - 1;
+    await bySession(secret);
+    clock.now += 1;
+    await refused(bySession(secret));
+    const another = access.grantSession(await byToken());
+    store.revokeToken(id, clock.now);
+    await refused(bySession(another.secret));
+  });
+
+  test('takes its tickets with it', async () => {
+    const { access, byToken, byTicket, bySession } = open();
+    const inSession = await bySession(access.grantSession(await byToken()).secret);
+    const { secret } = access.grantTicket(inSession, TASK, MINUTE);
+    const principal = await byTicket(secret, TASK);
+    access.endSession(inSession);
+    expect(access.isGood(principal)).toBe(false);
+    await refused(byTicket(secret, TASK));
+  });
+});
+
+test('what has ended is forgotten as others are made', async () => {
+  const { access, store, clock, byToken } = open();
+  const principal = await byToken();
+  const first = access.grantTicket(principal, TASK, MINUTE);
+  clock.now += 12 * HOUR;
+  expect(store.grant(hashSecret(first.secret))).not.toBeNull();
+  clock.now += 1;
+  access.grantTicket(principal, TASK, MINUTE);
+  expect(store.grant(hashSecret(first.secret))).toBeNull();
+});
