@@ -1,5 +1,5 @@
 /**
- * Events per second from the workers, one task in each, through the log to one reader of everything, beside the bare
+ * Events per second from the workers, many tasks in each, through the log to one reader of everything, beside the bare
  * insert of the same rows in groups of 250 at the same durability (WAL, synchronous FULL), alternating.
  * `npm run bench:append [-- EVENTS TASKS]`
  */
@@ -12,7 +12,7 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { openRaw, startHoldfast } from './support/holdfast.ts';
 import { median } from './support/median.ts';
 
-const [EVENTS = 300_000, TASKS = 2] = process.argv.slice(2).map(Number);
+const [EVENTS = 300_000, TASKS = 75] = process.argv.slice(2).map(Number);
 const ROUNDS = 3;
 const GROUP = 250;
 const TEXT = 'x'.repeat(80);

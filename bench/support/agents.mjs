@@ -1,10 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { defineAgent } from 'holdfast';
 
-/** Emits as fast as it is let: several branches, each with a hundred events on their way to the disk. */
+/** Fewer than a task may emit at once without being slowed down. */
+const SHARE = 4000;
+
+/**
+ * Emits as fast as it is let: several branches, each with a hundred events on their way to the disk. More than one task may
+ * emit at once is emitted by children.
+ */
 export const firehose = defineAgent({
   name: 'firehose',
   async run(task, { events, text, branches = 4, burst = 100 }) {
+    if (events > SHARE) {
+      const input = { text, branches, burst };
+      const shares = Array.from({ length: Math.ceil(events / SHARE) }, (_, i) => Math.min(SHARE, events - i * SHARE));
+      const children = await Promise.all(
+        shares.map((share) => task.spawn('share', 'firehose', { ...input, events: share })),
+      );
+      await Promise.all(children.map((child) => child.result()));
+      return null;
+    }
     let left = events;
     async function pour() {
       while (left > 0) {

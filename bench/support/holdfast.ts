@@ -25,7 +25,20 @@ export async function startHoldfast(options: { dataDir?: string } = {}): Promise
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'holdfast-bench-'));
   const spawnedAt = performance.now();
   const agents = path.join(ROOT, 'bench/support/agents.mjs');
-  const flags = ['--port', '0', '--data', dataDir, '--agents', agents, '--workers', '2', '--log-level', 'error'];
+  const flags = [
+    '--port',
+    '0',
+    '--data',
+    dataDir,
+    '--agents',
+    agents,
+    '--workers',
+    '2',
+    '--max-unfinished-per-owner',
+    '1000000',
+    '--log-level',
+    'error',
+  ];
   const child = spawn(process.execPath, [path.join(ROOT, 'dist/cli/main.js'), 'serve', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
