@@ -128,7 +128,8 @@ describe('Streams, timers and descriptors', () => {
 
   function requestOf(index: number): string {
     const path = paths[index % paths.length] ?? '/v1/events';
-    const head = (target: string, accept: string) => `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\n\r\n`;
+    const head = (target: string, accept: string) =>
+      `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\n\r\n`;
     if (index % 7 === 0) return head('/v1/events?after=latest&wait=30', 'application/json');
     if (index % 7 === 1) return head(`${path}?types=question.*`, 'text/event-stream');
     // The second one waits behind the first, which does not end.

@@ -145,7 +145,9 @@ describe('§10 healthz and readyz', () => {
 async function halfRequest(url: string, path: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
-  socket.write(`HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`);
+  socket.write(
+    `HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`,
+  );
   await once(socket, 'data');
   return socket;
 }

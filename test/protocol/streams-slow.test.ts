@@ -11,15 +11,19 @@ const TAKE_EVERY_MS = 500;
 /** Sends more than any socket holds to a client on a socket of its own; it reads nothing until it is told to. */
 async function openToSlowClient() {
   const server = http.createServer((_request, response) => {
-    const connection = openSse(response, {}, {
-      onWritable() {},
-      onKeepalive() {},
-      onMaxAge() {},
-      onClose() {
-        closedAt = performance.now();
-        closed();
+    const connection = openSse(
+      response,
+      {},
+      {
+        onWritable() {},
+        onKeepalive() {},
+        onMaxAge() {},
+        onClose() {
+          closedAt = performance.now();
+          closed();
+        },
       },
-    });
+    );
     connection.write(Buffer.alloc(SENT_BYTES, 'x'));
     sentAt = performance.now();
   });
