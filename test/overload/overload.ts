@@ -27,6 +27,8 @@ export interface OverloadFigures {
   offered: number;
   accepted: number;
   acceptedP99Ms: number;
+  /** The same from when they were sent, which leaves out how late the generator was. */
+  sinceSentP99Ms: number;
   /** How late the generator itself was. */
   lateP99Ms: number;
   refused: Record<number, number>;
@@ -83,6 +85,7 @@ export async function overload(options: OverloadOptions): Promise<OverloadFigure
       offered: sent.length / seconds,
       accepted: accepted.length / seconds,
       acceptedP99Ms: p99(accepted.map(latency)),
+      sinceSentP99Ms: p99(accepted.map(({ answeredAt, sentAt }) => answeredAt - sentAt)),
       lateP99Ms: p99(sent.map(({ sentAt, dueAt }) => sentAt - dueAt)),
       refused: countsOf(sent.filter((one) => !isAccepted(one))),
       withoutRetryAfter: sent.filter(({ status, hasRetryAfter }) => status >= 429 && !hasRetryAfter).length,

@@ -35,7 +35,8 @@ console.log(`${seconds} s, ${where}; load of the machine before: ${loadBefore.to
 console.log(`capacity: ${round(figures.capacity)} tasks/s; p99 of a calm server: ${round(figures.calmP99Ms)} ms`);
 console.log(`offered: ${round(figures.offered)}/s, accepted ${round(figures.accepted)}/s (${round(goodput * 100)} %)`);
 console.log(
-  `p99 of the accepted: ${round(figures.acceptedP99Ms)} ms; the generator was late by ${round(figures.lateP99Ms)}`,
+  `p99 of the accepted: ${round(figures.acceptedP99Ms)} ms from when they were due, ${round(figures.sinceSentP99Ms)} from when they ` +
+    `were sent; the generator was late by ${round(figures.lateP99Ms)}`,
 );
 console.log(`others by status: ${JSON.stringify(figures.refused)}`);
 console.log(

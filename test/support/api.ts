@@ -75,7 +75,9 @@ export function createApi(url: string, token: string | null = null): Api {
   const shown: Headings = token === null ? {} : { Authorization: `Bearer ${token}` };
 
   async function send<Body>(path: string, init: RequestInit = {}): Promise<Answer<Body>> {
-    const response = await fetch(`${url}${path}`, { ...init, headers: { ...shown, ...(init.headers as Headings) } });
+    const headers = new Headers(init.headers);
+    if (token !== null && !headers.has('Authorization')) headers.set('Authorization', `Bearer ${token}`);
+    const response = await fetch(`${url}${path}`, { ...init, headers });
     const text = await response.text();
     const isJson = /^application\/(problem\+)?json$/.test(response.headers.get('Content-Type') ?? '');
     return {

@@ -115,10 +115,11 @@ export function createSignIn(url: string): SignIn {
       await requests.send('DELETE', '/v1/session', undefined, {}).catch((error) => {
         if (!(error instanceof HoldfastError) || error.code !== 'unauthorized') throw error;
       });
-      forgetTyped();
       beginTurn(OUT);
       hasEnded = false;
       standing.value = { status: 'out', hasEnded };
+      // The pages, which keep what was typed in them as they go, have gone.
+      forgetTyped();
     },
     guard(send) {
       const own = looks;
