@@ -4,6 +4,7 @@ import { ACCESS_MODES } from './model/access.ts';
 import { DEFAULT_MAX_UNFINISHED } from './model/limits.ts';
 import {
   agentsFile,
+  hostName,
   httpUrl,
   nonEmpty,
   numberBetween,
@@ -114,7 +115,7 @@ export const OPTIONS = {
     default: 'none',
     description: 'What the server is called beside `localhost` and the like, without a port. May be repeated.',
     repeatable: ',',
-    parse: (texts) => texts.map(nonEmpty),
+    parse: (texts) => texts.map(hostName),
   }),
   allowOrigins: option({
     flag: '--allow-origin',

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -38,6 +39,12 @@ export function httpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw new Error(`"${text}" is no URL of http or https.`);
   return url;
+}
+
+/** The name or address of a machine, without a port. */
+export function hostName(text: string): string {
+  if (isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text)) return text;
+  throw new Error(`"${text}" is no name of a host; it has no port.`);
 }
 
 /** As `Origin` writes it, so that the two can be compared. Apps have schemes of their own: `capacitor://localhost`. */

@@ -32,7 +32,7 @@ import { listen } from './http/server.ts';
 import { taskOperations } from './http/tasks.ts';
 import type { AccessMode } from './model/access.ts';
 import type { AccessStore } from './store/access.ts';
-import type { Store } from './store/store.ts';
+import { type Store, StoreError } from './store/store.ts';
 import { createPool, type PoolOptions } from './worker/pool.ts';
 
 export interface ServerOptions {
@@ -147,7 +147,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     mode: auth,
     store: options.accessStore,
     verifyJwt: options.jwt === undefined ? null : createJwtVerifier(options.jwt),
-    onTrouble: (error) => logger.error({ err: error }, 'who comes in could not be written down'),
+    onTrouble(error) {
+      if (error instanceof StoreError && error.code === 'storage_failed') fatal(error);
+      logger.error({ err: error }, 'who comes in could not be written down');
+    },
   });
   const onStreamTrouble = (error: unknown) => logger.error({ err: error }, 'a stream could not be read');
   const app = createApp({

@@ -115,6 +115,7 @@ describe('the configuration', () => {
     [{ port: ['4747.5'] }, '--port: "4747.5" is not a whole number from 0 to 65535.'],
     [{ port: [''] }, '--port: "" is not a whole number from 0 to 65535.'],
     [{ auth: ['basic'] }, '--auth: "basic" is not one of none, token, jwt.'],
+    [{ allowHosts: ['a.example:80'] }, '--allow-host: "a.example:80" is no name of a host; it has no port.'],
     [{ jwtKeys: ['file:///keys'] }, '--jwt-jwks: "file:///keys" is no URL of http or https.'],
     [{ allowOrigins: ['app.example'] }, '--allow-origin: "app.example" is no URL of http or https.'],
     [

@@ -12,7 +12,7 @@ CREATE TABLE `access_grant` (
 	`ends_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `access_grant_end` ON `access_grant` (`ends_at`);--> statement-breakpoint
+CREATE INDEX `access_grant_closed` ON `access_grant` (`open_until`);--> statement-breakpoint
 CREATE TABLE `token` (
 	`id` text PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,

@@ -8,9 +8,10 @@ import {
 } from '../model/access.ts';
 import { HoldfastError } from '../model/error.ts';
 import type { AccessStore } from '../store/access.ts';
-import { createGrants, type Grants } from './grants.ts';
+import { createGrants, type Granted, type Grants } from './grants.ts';
 import { createHolds, type Holds } from './holds.ts';
 import type { VerifyJwt } from './jwt.ts';
+import { newSecret } from './secret.ts';
 import { createTokens } from './tokens.ts';
 
 /** What was sent to show who asks, and where: each kind counts only in its place. */
@@ -99,7 +100,8 @@ export function createAccess({ mode, store, verifyJwt, onTrouble, now = Date.now
       );
     },
     isGood,
-    grantTicket: grants.grantTicket,
+    // Where nobody is asked who they are, nothing is opened by it, and nothing to be kept.
+    grantTicket: mode === 'none' ? (_principal, _subject, ttlMs) => looseTicket(now() + ttlMs) : grants.grantTicket,
     grantSession: grants.grantSession,
     endSession(principal) {
       grants.endSession(principal);
@@ -108,4 +110,8 @@ export function createAccess({ mode, store, verifyJwt, onTrouble, now = Date.now
     hold: holds.hold,
     close: holds.close,
   };
+}
+
+function looseTicket(expiresAt: number): Granted {
+  return { secret: newSecret('hf_ticket_'), expiresAt };
 }

@@ -7,11 +7,16 @@ import type { Tokens } from './tokens.ts';
 
 /** What stands for another credential for a while. */
 export interface Grants {
-  /** A ticket that opens streams of a subject. @param ttlMs how long it may wait for the first one */
+  /**
+   * A ticket that opens streams of a subject.
+   *
+   * @param ttlMs how long it may wait for the first one
+   * @throws HoldfastError `storage_full`
+   */
   grantTicket(principal: Principal, subject: TicketSubject, ttlMs: number): Granted;
   /** The session of a browser. */
   grantSession(principal: Principal): Granted;
-  /** Ends the session that a principal came in by; nothing for any other. */
+  /** Ends the session that a principal came in by; nothing for any other. @throws HoldfastError `storage_full` */
   endSession(principal: Principal): void;
   ofTicket(secret: string, subject: TicketSubject): Principal | null;
   ofSession(secret: string): Principal | null;
@@ -40,8 +45,10 @@ const LONGEST_MS = 12 * HOUR_MS;
 /** Five minutes in which a reader that lost its stream comes back, and the minute in which {@link Grants.extend} is called again. */
 const COMING_BACK_MS = 6 * 60_000;
 const TICKET_SCOPES: readonly Scope[] = ['tasks:read'];
-/** With each that is made so many that have ended are forgotten: they cannot gather. */
+/** With each that is made so many are forgotten that open nothing any more: they cannot gather. */
 const FORGOTTEN_AT_ONCE = 10;
+/** One that holds something open is moved on every minute; that may fail for a while. */
+const KEPT_MS = 10 * 60_000;
 
 export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): Grants {
   function grant(
@@ -58,17 +65,11 @@ export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): G
     const parent = credential.kind === 'grant' ? store.grant(credential.hash) : null;
     const tokenId = credential.kind === 'token' ? credential.id : (parent?.tokenId ?? null);
     const times = { createdAt, openUntil, endsAt };
-    try {
-      store.removeEndedGrants(createdAt, FORGOTTEN_AT_ONCE);
-      store.addGrant({
-        ...{ ...record, ...times, owner, tokenId },
-        hash: hashSecret(secret),
-        sessionHash: parent?.hash ?? null,
-      });
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'storage_full') throw error;
-      throw new HoldfastError('storage_full', 'Nothing can be stored at the moment.');
-    }
+    const hash = hashSecret(secret);
+    write(() => {
+      store.removeClosedGrants(createdAt - KEPT_MS, FORGOTTEN_AT_ONCE);
+      store.addGrant({ ...record, ...times, owner, tokenId, hash, sessionHash: parent?.hash ?? null });
+    });
     return { secret, expiresAt: openUntil };
   }
 
@@ -80,8 +81,13 @@ export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): G
   /** Whether it has not ended, nor what it stands for. */
   function isStanding({ tokenId, sessionHash, endsAt }: GrantRecord): boolean {
     if (now() >= endsAt) return false;
-    if (sessionHash !== null && store.grant(sessionHash) === null) return false;
+    if (sessionHash !== null && !isGood(sessionHash)) return false;
     return tokenId === null || tokens.isGood(tokenId);
+  }
+
+  function isGood(hash: string): boolean {
+    const found = store.grant(hash);
+    return found !== null && isStanding(found);
   }
 
   return {
@@ -90,7 +96,7 @@ export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): G
     grantSession: (principal) =>
       grant(principal, { kind: 'session', scopes: principal.scopes, subject: null, openMs: LONGEST_MS }),
     endSession({ credential }) {
-      if (credential.kind === 'grant') store.removeGrant(credential.hash);
+      if (credential.kind === 'grant') write(() => store.removeGrant(credential.hash));
     },
     ofTicket(secret, subject) {
       const found = find(secret, 'ticket');
@@ -100,10 +106,7 @@ export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): G
       const found = find(secret, 'session');
       return found && toPrincipal(found);
     },
-    isGood(hash) {
-      const found = store.grant(hash);
-      return found !== null && isStanding(found);
-    },
+    isGood,
     extend(hashes) {
       try {
         store.extendGrants(hashes, now() + COMING_BACK_MS);
@@ -112,6 +115,16 @@ export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): G
       }
     },
   };
+}
+
+/** @throws HoldfastError `storage_full` */
+function write(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'storage_full') throw error;
+    throw new HoldfastError('storage_full', 'Nothing can be stored at the moment.');
+  }
 }
 
 function toPrincipal({ hash, owner, scopes, endsAt }: GrantRecord): Principal {

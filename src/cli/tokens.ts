@@ -69,11 +69,16 @@ export function addTokens(program: Command, usage: Usage): void {
 async function withStore<T>(data: string, use: (store: AccessStore) => T): Promise<T> {
   // Whoever asks for the help does not wait for a database.
   const { openSqliteAccess } = await import('../store/sqlite/access/open.ts');
-  const store = openSqliteAccess(data, 'operator');
   try {
-    return use(store);
-  } finally {
-    store.close();
+    const store = openSqliteAccess(data, 'operator');
+    try {
+      return use(store);
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
+    return process.exit(1);
   }
 }
 

@@ -152,9 +152,9 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       });
     },
 
-    settled(owner, id, waitMs, signal) {
+    async settled(owner, id, waitMs, signal) {
       const task = record(owner, id);
-      return new Promise((resolve, reject) => {
+      return await new Promise((resolve, reject) => {
         /** Whoever calls is spared what the store throws. */
         const look = (isOver: boolean) => {
           try {

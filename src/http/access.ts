@@ -10,6 +10,7 @@ import { plainText, readBody } from './body.ts';
 import { SESSION_COOKIE } from './gate.ts';
 import { type HttpContext, type Operation, ownerOf, ref, sendJson } from './operation.ts';
 import { noQuery, readQuery } from './query.ts';
+import { siteOf } from './site.ts';
 
 export interface AccessDependencies {
   access: Pick<Access, 'mode' | 'grantTicket' | 'grantSession' | 'endSession'>;
@@ -109,8 +110,11 @@ export function accessOperations({ access, tasks, conversations }: AccessDepende
       async handle(c) {
         await readBody(c, emptyBody);
         readQuery(c, noQuery);
-        if (access.mode !== 'none') {
-          const { secret, expiresAt } = access.grantSession(c.get('principal'));
+        refuseElsewhere(c);
+        const principal = c.get('principal');
+        // Who has a session keeps that one: each ends by itself when somebody signs out of it.
+        if (access.mode !== 'none' && principal.credential.kind !== 'grant') {
+          const { secret, expiresAt } = access.grantSession(principal);
           writeCookie(c, secret, Math.ceil((expiresAt - Date.now()) / 1000));
         }
         return sendJson(c, showSession(c));
@@ -123,11 +127,12 @@ export function accessOperations({ access, tasks, conversations }: AccessDepende
       access: 'signed-in',
       summary: 'Signs a browser out',
       answers: { 204: { description: 'Signed out.' } },
-      errors: ['invalid_request'],
+      errors: ['invalid_request', 'storage_full'],
       handle(c) {
         readQuery(c, noQuery);
-        access.endSession(c.get('principal'));
+        // First, so that this browser forgets it even where the server cannot.
         writeCookie(c, '', 0);
+        access.endSession(c.get('principal'));
         return c.body(null, 204);
       },
     },
@@ -136,6 +141,12 @@ export function accessOperations({ access, tasks, conversations }: AccessDepende
 
 function writeCookie(c: HttpContext, value: string, maxAge: number): void {
   setCookie(c, SESSION_COOKIE, value, { prefix: 'host', httpOnly: true, sameSite: 'Strict', maxAge });
+}
+
+/** A page of another origin, though it be allowed, is not to sign a browser in here as whom it likes. */
+function refuseElsewhere(c: HttpContext): void {
+  const site = siteOf(c, []);
+  if (site === 'foreign') throw new HoldfastError('forbidden', 'A session is for pages of this server.');
 }
 
 function known(prefix: 'task' | 'conv', id: string): string {

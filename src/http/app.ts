@@ -82,12 +82,12 @@ export function createApp(dependencies: AppDependencies): HttpApp {
   app.use(requestId());
   app.use(accessLog(logger, metrics));
   app.use(securityHeaders);
+  if (origins.length > 0) app.use(allowOrigins(origins));
   app.use(refuseOddTargets);
   app.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');
     await next();
   });
-  if (origins.length > 0) app.use(allowOrigins(origins));
   if (hosts !== null) app.use(allowHosts(hosts));
   app.use(refuseForeignPages(origins));
   mount(app, [...operations, openApiOperation(operations, version)], limitGate(createGate(access), limits));

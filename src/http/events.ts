@@ -14,6 +14,7 @@ import type { OpenStreams } from './open-streams.ts';
 import { type HttpContext, type Operation, ownerOf, type StreamRules } from './operation.ts';
 import { decimal, once, readQuery } from './query.ts';
 import { byeBlock, caughtUpBlock, endBlock, IDLE, openSse, resetBlock, SSE_HEADERS } from './sse.ts';
+import { whileConnected } from './while-connected.ts';
 
 export interface EventDependencies {
   streams: Streams;
@@ -76,17 +77,15 @@ export function eventOperations({ streams, open, held, hold, onTrouble }: EventD
     if (start.kind === 'reset') throw cursorGone(start.reason, cursor);
     if (start.kind === 'over') return c.json({ events: [], cursor, caughtUp: true, done: true });
     const passes = reading.passes ?? (() => true);
-    const { signal } = c.req.raw;
     const leave = limits.waitMs > 0 ? held.enter(who, 'wait') : () => {};
     if (leave === null) throw new HoldfastError('overloaded', 'Too many requests wait already.');
     // A ticket stays good for who polls with it, as for who streams.
-    const unwatch = hold(c.get('principal'), () => {});
-    const release = () => {
+    const release = hold(c.get('principal'), () => {});
+    const asking = { owner: who, subject, position: start.position, passes, ...limits };
+    const read = await whileConnected(c, (signal) => streams.page({ ...asking, signal })).finally(() => {
       leave();
-      unwatch();
-    };
-    const asking = { owner: who, subject, position: start.position, passes, ...limits, signal };
-    const read = await streams.page(asking).finally(release);
+      release();
+    });
     const rest = JSON.stringify({ cursor: read.cursor, caughtUp: read.caughtUp, done: read.done }).slice(1);
     return c.body(`{"events":[${read.events.join(',')}],${rest}`, 200, { 'Content-Type': 'application/json' });
   }

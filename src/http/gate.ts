@@ -70,6 +70,9 @@ function ticketOf(c: HttpContext, { stream }: Operation) {
  */
 function sessionOf(c: HttpContext): string | null {
   const site = siteOf(c, []);
-  const counts = site === 'same' || (site === 'unknown' && (c.req.method === 'GET' || c.req.method === 'HEAD'));
+  const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
+  // What a person types or clicks elsewhere reads; it is no page of ours that changes something.
+  const isOwnPage = site === 'same' && c.req.header('Sec-Fetch-Site') !== 'none';
+  const counts = isOwnPage || (isRead && (site === 'same' || site === 'unknown'));
   return counts ? (getCookie(c, SESSION_COOKIE, 'host') ?? null) : null;
 }

@@ -118,9 +118,19 @@ function guarded(operation: Operation, gate: Gate): (c: HttpContext) => Promise<
       return operation.stream.comeBack(c);
     }
     const response = await operation.handle(c);
-    if (c.get('untimed') && response !== RESPONSE_ALREADY_SENT) gate.admitAgain(c);
+    if (c.get('untimed') && response !== RESPONSE_ALREADY_SENT) admitAgain(c, gate);
     return response;
   };
+}
+
+/** Nothing goes out of what was for somebody who may not know it any more. */
+function admitAgain(c: HttpContext, gate: Gate): void {
+  try {
+    gate.admitAgain(c);
+  } catch (error) {
+    for (const name of ['Location', 'Holdfast-Cursor', 'Idempotency-Replayed']) c.header(name, undefined);
+    throw error;
+  }
 }
 
 /** Sends JSON as it is, with the cursor from which a stream misses no later change. */

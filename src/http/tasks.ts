@@ -10,6 +10,7 @@ import { type HttpContext, type Operation, ownerOf, ref, sendRead } from './oper
 import { pageOf, pageParameters, pageRange, toPage } from './paging.ts';
 import { pathId } from './path-id.ts';
 import { noQuery, once, readQuery, waitQuery } from './query.ts';
+import { whileConnected } from './while-connected.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_TIMEOUT_MS = 30 * DAY_MS;
@@ -63,7 +64,11 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
     c.set('untimed', true);
     const leave = held.enter(ownerOf(c), 'wait');
     if (leave === null) return null;
-    return tasks.settled(ownerOf(c), id, waitSeconds * 1000, c.req.raw.signal).finally(leave);
+    try {
+      return await whileConnected(c, (signal) => tasks.settled(ownerOf(c), id, waitSeconds * 1000, signal));
+    } finally {
+      leave();
+    }
   }
 
   return [

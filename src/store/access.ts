@@ -24,10 +24,14 @@ export interface AccessStore {
   removeGrant(hash: string): void;
   /** Lets grants open streams until then: never for shorter than before, and no longer than they last. */
   extendGrants(hashes: readonly string[], openUntil: number): void;
-  /** Forgets the grants that ended before, at most so many. */
-  removeEndedGrants(before: number, limit: number): void;
+  /** Forgets grants that open nothing since before then, at most so many. */
+  removeClosedGrants(before: number, limit: number): void;
 
-  /** Another number than before whenever somebody else has changed something here. */
+  /**
+   * Another number than before whenever somebody else has changed something here.
+   *
+   * @throws StoreError `storage_failed` when this is no longer what stands on the disk: somebody has put another there
+   */
   version(): number;
   close(): void;
 }

@@ -109,8 +109,9 @@ describe('a page of an origin that is allowed', () => {
       api.send('/v1/tasks', { method: 'PUT', headers }),
       api.get('/v1/none', headers),
       api.get('/v1/events?after=nonsense', headers),
+      api.get('/v1/tasks/%20', headers),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 202, 422, 400, 404, 405, 404, 400]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 202, 422, 400, 404, 405, 404, 400, 404]);
     for (const answer of answers) {
       expect(answer.headers.get('Access-Control-Allow-Origin')).toBe(FRIEND);
       expect(answer.headers.get('Vary')).toContain('Origin');
@@ -125,6 +126,12 @@ describe('a page of an origin that is allowed', () => {
     expect(response.headers.get('Access-Control-Allow-Origin')).toBe(FRIEND);
     expect(response.headers.get('Content-Type')).toBe('text/event-stream');
     await response.body?.cancel();
+  });
+
+  test('is given no session of this server, whose pages are others', async () => {
+    const answer = await api.post('/v1/session', undefined, headers);
+    expectProblem(answer, 403, 'forbidden');
+    expect(answer.headers.get('Set-Cookie')).toBeNull();
   });
 
   test('is told before what it may send', async () => {

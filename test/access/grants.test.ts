@@ -151,6 +151,19 @@ describe('a session', () => {
     await refused(bySession(another.secret));
   });
 
+  test('takes with it what was got with it, at however many removes', async () => {
+    const { access, byToken, byTicket, bySession } = open();
+    const first = await bySession(access.grantSession(await byToken()).secret);
+    const second = await bySession(access.grantSession(first).secret);
+    const third = access.grantSession(second).secret;
+    const ticket = access.grantTicket(await bySession(third), TASK, MINUTE).secret;
+    const principal = await byTicket(ticket, TASK);
+    access.endSession(first);
+    await refused(bySession(third));
+    await refused(byTicket(ticket, TASK));
+    expect(access.isGood(principal)).toBe(false);
+  });
+
   test('takes its tickets with it', async () => {
     const { access, byToken, byTicket, bySession } = open();
     const inSession = await bySession(access.grantSession(await byToken()).secret);
@@ -162,13 +175,19 @@ describe('a session', () => {
   });
 });
 
-test('what has ended is forgotten as others are made', async () => {
-  const { access, store, clock, byToken } = open();
+test('what opens nothing any more is forgotten as others are made, and what holds something open is not', async () => {
+  const { access, store, clock, byToken, byTicket } = open();
   const principal = await byToken();
-  const first = access.grantTicket(principal, TASK, MINUTE);
-  clock.now += 12 * HOUR;
-  expect(store.grant(hashSecret(first.secret))).not.toBeNull();
+  const unused = hashSecret(access.grantTicket(principal, TASK, MINUTE).secret);
+  const { secret } = access.grantTicket(principal, TASK, MINUTE);
+  const session = hashSecret(access.grantSession(principal).secret);
+  const held = await byTicket(secret, TASK);
+  access.hold(held, () => {});
+  clock.now += 11 * MINUTE;
+  expect(store.grant(unused)).not.toBeNull();
   clock.now += 1;
   access.grantTicket(principal, TASK, MINUTE);
-  expect(store.grant(hashSecret(first.secret))).toBeNull();
+  expect(store.grant(unused)).toBeNull();
+  expect(store.grant(hashSecret(secret))).not.toBeNull();
+  expect(store.grant(session)).not.toBeNull();
 });

@@ -31,6 +31,8 @@ describe('a JWT with a shared secret', () => {
     ['scope', { scope: 'openid tasks:read impersonate' }, ['tasks:read', 'impersonate']],
     ['scp', { scp: ['tasks:write', 'email'] }, ['tasks:write']],
     ['a scope that has none of ours', { scope: 'openid' }, []],
+    ['a scope that says it twice', { scope: 'tasks:read tasks:read' }, ['tasks:read']],
+    ['a scope that is no text', { scope: { toString: 1 } }, []],
   ])('may what %s says', async (_name, claims, scopes) => {
     expect((await bySecret(await jwtOf(claims).sign(SECRET)))?.scopes).toEqual(scopes);
   });
@@ -44,6 +46,11 @@ describe('a JWT with a shared secret', () => {
     ['of nobody', { sub: undefined }],
     ['of whom no header could name', { sub: 'a\nb' }],
     ['with too long a name', { sub: 'x'.repeat(256) }],
+    ['whose `sub` is a list', { sub: ['ann'] }],
+    ['whose `sub` is a number', { sub: 4711 }],
+    ['whose `sub` is null', { sub: null }],
+    ['whose end is a text', { exp: 'tomorrow' }],
+    ['that ended just now', { exp: Math.floor(Date.now() / 1000) - 1 }],
   ])('%s is refused', async (_name, claims) => {
     expect(await bySecret(await jwtOf(claims).sign(SECRET))).toBeNull();
   });
@@ -67,6 +74,11 @@ async function publish(keys: () => { status: number; body: object }): Promise<UR
   onTestFinished(() => void server.close());
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`);
 }
+
+test('a JWT that lasts for ever has an end that can be told', async () => {
+  const principal = await bySecret(await jwtOf({ exp: 8.64e12 + 1 }).sign(SECRET));
+  expect(new Date(principal?.expiresAt ?? Number.NaN).toISOString()).toMatch(/^\+275760/);
+});
 
 describe('a JWT with a public key', () => {
   test('is good when a key that is published has signed it', async () => {
@@ -102,5 +114,20 @@ describe('a JWT with a public key', () => {
     const { privateKey } = await generateKeyPair('ES256');
     const text = await jwtOf({}, 'ES256', 'one').sign(privateKey);
     await expect(verify(text)).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  test('does not have keys that cannot be had asked for again and again', async () => {
+    let asked = 0;
+    const jwks = await publish(() => {
+      asked += 1;
+      return { status: 500, body: {} };
+    });
+    const verify = createJwtVerifier({ keys: { jwks }, ...WHO });
+    const { privateKey } = await generateKeyPair('ES256');
+    for (let n = 0; n < 20; n++) {
+      const text = await jwtOf({}, 'ES256', `made-up-${n}`).sign(privateKey);
+      await expect(verify(text)).rejects.toMatchObject({ code: 'overloaded' });
+    }
+    expect(asked).toBe(1);
   });
 });

@@ -195,6 +195,15 @@ describe('a stream ends with `bye auth-expired`', () => {
   });
 });
 
+test('a session is kept by who has one, and not given anew', async () => {
+  const { token } = signUp('ann');
+  const Cookie = await session(token);
+  const own = { Cookie, 'Sec-Fetch-Site': 'same-origin' };
+  const { status, headers } = await createApi(server.url).post('/v1/session', undefined, own);
+  expect(status).toBe(200);
+  expect(headers.get('Set-Cookie')).toBeNull();
+});
+
 test('who waits for something is not told of it once their token is revoked', async () => {
   const { id, api } = signUp('ann');
   const task = await api.createTask({ agent: 'gated', input: 'revoked' });
@@ -208,8 +217,10 @@ test('who waits for something is not told of it once their token is revoked', as
 
   const admin = signUp('ann').api;
   await admin.createTask({ agent: 'opener', input: { gate: 'revoked', times: 1 } });
-  expectProblem(await waiting, 401, 'unauthorized');
-  expectProblem(await polling, 401, 'unauthorized');
+  for (const answer of [await waiting, await polling]) {
+    expectProblem(answer, 401, 'unauthorized');
+    expect(answer.headers.get('Holdfast-Cursor')).toBeNull();
+  }
 });
 
 describe('a session', () => {
@@ -235,6 +246,9 @@ describe('a session', () => {
     expect((await api.post('/v1/tasks', { agent: 'echo' }, { Cookie, Origin: server.url })).status).toBe(202);
 
     expectProblem(await api.post('/v1/tasks', { agent: 'echo' }, { Cookie }), 401, 'unauthorized');
+    const typed = { Cookie, 'Sec-Fetch-Site': 'none' };
+    expect((await api.get('/v1/tasks', typed)).status).toBe(200);
+    expectProblem(await api.post('/v1/tasks', { agent: 'echo' }, typed), 401, 'unauthorized');
     for (const site of ['cross-site', 'same-site']) {
       const foreign = { Cookie, 'Sec-Fetch-Site': site };
       expectProblem(await api.post('/v1/tasks', { agent: 'echo' }, foreign), 403, 'forbidden');

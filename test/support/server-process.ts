@@ -12,7 +12,7 @@ export interface ServerProcess {
   readonly dataDir: string;
   /** What it has written to stderr so far. */
   stderr(): string;
-  /** SIGTERM, and the exit code. */
+  /** Ends it in order. @returns the exit code */
   stop(): Promise<number | null>;
   /** SIGKILL, and nothing is cleaned up but the process. */
   kill(): Promise<void>;
@@ -71,7 +71,8 @@ export async function startServerProcess(options: ServerProcessOptions = {}): Pr
     dataDir,
     stderr: () => errors,
     async stop() {
-      const code = await end('SIGTERM');
+      // At SIGTERM it would first wait for load balancers to see it go.
+      const code = await end('SIGINT');
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
       return code;
     },

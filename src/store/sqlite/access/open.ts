@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -7,6 +7,7 @@ import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3'
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { isScope, type Scope } from '../../../model/access.ts';
 import type { AccessStore, GrantRecord, TokenRecord } from '../../access.ts';
+import { StoreError } from '../../store.ts';
 import { asStoreError } from '../failure.ts';
 import { asStartRefusal } from '../start-refusal.ts';
 import { accessGrant, token } from './schema.ts';
@@ -38,15 +39,16 @@ export function openSqliteAccess(dir: string, use: keyof typeof USES): AccessSto
     db.pragma('journal_mode = WAL');
     db.pragma(`synchronous = ${synchronous}`);
     const orm = drizzle(db);
-    migrate(orm, { migrationsFolder: MIGRATIONS });
-    return createSqliteAccess(db, orm);
+    bringUpToDate(orm);
+    return createSqliteAccess(db, orm, file);
   } catch (error) {
     db.close();
     throw asStartRefusal(error, file);
   }
 }
 
-function createSqliteAccess(db: Database.Database, orm: BetterSQLite3Database): AccessStore {
+function createSqliteAccess(db: Database.Database, orm: BetterSQLite3Database, file: string): AccessStore {
+  const inode = inodeOf(file);
   const dataVersion = db.prepare<[], number>('pragma data_version').pluck();
   const tokenByHash = orm
     .select()
@@ -103,19 +105,37 @@ function createSqliteAccess(db: Database.Database, orm: BetterSQLite3Database): 
       const these = inArray(accessGrant.hash, [...hashes]);
       write(() => orm.update(accessGrant).set({ openUntil: later }).where(these).run());
     },
-    removeEndedGrants(before, limit) {
-      const ended = orm
+    removeClosedGrants(before, limit) {
+      const closed = orm
         .select({ hash: accessGrant.hash })
         .from(accessGrant)
-        .where(lt(accessGrant.endsAt, before))
+        .where(lt(accessGrant.openUntil, before))
         .limit(limit);
-      write(() => orm.delete(accessGrant).where(inArray(accessGrant.hash, ended)).run());
+      write(() => orm.delete(accessGrant).where(inArray(accessGrant.hash, closed)).run());
     },
-    version: () => dataVersion.get() ?? 0,
+    version() {
+      if (inodeOf(file) !== inode)
+        throw new StoreError('storage_failed', new Error(`${file} was replaced or removed.`));
+      return dataVersion.get() ?? 0;
+    },
     close() {
       db.close();
     },
   };
+}
+
+/** Two processes may be the first to open it: then one of them finds that the other was quicker. */
+function bringUpToDate(orm: BetterSQLite3Database): void {
+  const run = () => migrate(orm, { migrationsFolder: MIGRATIONS });
+  try {
+    run();
+  } catch {
+    run();
+  }
+}
+
+function inodeOf(file: string): number | null {
+  return statSync(file, { throwIfNoEntry: false })?.ino ?? null;
 }
 
 function write(run: () => unknown): void {

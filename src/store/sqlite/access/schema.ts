@@ -29,5 +29,5 @@ export const accessGrant = sqliteTable(
     openUntil: integer('open_until').notNull(),
     endsAt: integer('ends_at').notNull(),
   },
-  (table) => [index('access_grant_end').on(table.endsAt)],
+  (table) => [index('access_grant_closed').on(table.openUntil)],
 );
