@@ -5,7 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Tests start real threads and real servers, from source: a process each keeps them apart.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the smallest machine has cores: many tests wait, for a silence that must be long enough or a deadline.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     unstubEnvs: true,

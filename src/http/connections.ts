@@ -46,6 +46,8 @@ export function boundConnections(
   }
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    // Refused before it was looked at, which is to cost as little as can be. The connection owes the next one already.
+    if (response.writableEnded) return;
     const { socket } = request;
     let came = false;
     const onCame = () => {

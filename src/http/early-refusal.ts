@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from './operation.ts';
-import { problemHeaders, problemText, statusOf } from './problem.ts';
-import type { Shedding } from './shedding.ts';
+import { problemHeaders, problemText, retryAfter, statusOf } from './problem.ts';
+import { type Shedding, tooMuchWork } from './shedding.ts';
 
 /** Answers a request that need not be looked at any more. @returns whether it did */
 export type EarlyRefusal = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -18,23 +18,23 @@ const REQUEST_ID = /^[\w\-=]{1,255}$/;
  */
 export function createEarlyRefusal(
   operations: readonly Operation[],
-  shedding: Pick<Shedding, 'refusal'>,
+  shedding: Pick<Shedding, 'refusesWork'>,
 ): EarlyRefusal {
   const paths = operations.filter(({ newWork }) => newWork).map(({ path }) => path.replaceAll(/\{\w+\}/g, '[^/?]+'));
   const newWork = new RegExp(`^(${paths.join('|')})(\\?|$)`);
+  // Made once: an error of its own, with its stack, would cost as much as all the rest.
+  const refusal = tooMuchWork();
+  const { code } = refusal;
+  const status = statusOf(code);
+  const text = problemText(refusal);
+  const { 'Retry-After': _, ...always } = problemHeaders(refusal);
+  const constant = [...Object.entries(always).flat(), 'Content-Length', `${Buffer.byteLength(text)}`];
   return ({ method, url = '', headers }, response) => {
     if (method !== 'POST' || headers.origin !== undefined || !newWork.test(url)) return false;
-    const refusal = shedding.refusal();
-    if (refusal === null) return false;
-    const text = problemText(refusal);
+    if (!shedding.refusesWork()) return false;
     const given = headers['x-request-id'];
-    response.writeHead(statusOf(refusal.code), {
-      ...problemHeaders(refusal),
-      'X-Content-Type-Options': 'nosniff',
-      'Content-Length': Buffer.byteLength(text),
-      'X-Request-Id': typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID(),
-    });
-    response.end(text);
+    const id = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    response.writeHead(status, [...constant, 'Retry-After', `${retryAfter(code)}`, 'X-Request-Id', id]).end(text);
     return true;
   };
 }

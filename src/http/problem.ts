@@ -76,14 +76,20 @@ export function problemText(error: HoldfastError, status: number = statusOf(erro
 }
 
 export function problemHeaders({ code, details }: HoldfastError): Record<string, string> {
-  const retryAfter = details.retryAfter ?? spread(RETRY_AFTER[code], RETRY_SPREAD[code]);
+  const seconds = details.retryAfter ?? retryAfter(code);
   return {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
     ...SECURITY_HEADERS,
-    ...(retryAfter === undefined ? {} : { 'Retry-After': `${retryAfter}` }),
+    ...(seconds === undefined ? {} : { 'Retry-After': `${seconds}` }),
     ...(code === 'unauthorized' ? { 'WWW-Authenticate': 'Bearer' } : {}),
   };
+}
+
+/** When it is worth while to ask again, in seconds; undefined when it is at once, or never. */
+export function retryAfter(code: ErrorCode): number | undefined {
+  const seconds = RETRY_AFTER[code];
+  return seconds === undefined ? undefined : seconds + Math.floor(Math.random() * ((RETRY_SPREAD[code] ?? 0) + 1));
 }
 
 export function sendProblem(c: Context, error: HoldfastError): Response {
@@ -93,8 +99,4 @@ export function sendProblem(c: Context, error: HoldfastError): Response {
 /** What a client is told of an error that nobody foresaw: that there was one. */
 export function internalError(): HoldfastError {
   return new HoldfastError('internal', 'Something went wrong on the server. The request id finds it in the log.');
-}
-
-function spread(seconds: number | undefined, by = 0): number | undefined {
-  return seconds === undefined ? undefined : seconds + Math.floor(Math.random() * (by + 1));
 }

@@ -7,8 +7,8 @@ import type { Metrics } from './metrics.ts';
 export interface Shedding {
   /** Whether it is more than a burst: `/readyz` says so, and new streams are asked to come back later. */
   readonly isOverloaded: boolean;
-  /** Why new work is refused now, if it is: counts as a refusal. */
-  refusal(): HoldfastError | null;
+  /** Whether new work is refused now: counts as a refusal when it is. */
+  refusesWork(): boolean;
   /** For a request for new work, before its body is read: waits for its turn. @throws HoldfastError `overloaded` */
   admitWork(): Promise<void>;
   /** For a stream that is about to be opened. @throws HoldfastError `overloaded` */
@@ -31,7 +31,7 @@ const MAX_UNDER_WAY = 500;
  * So much is begun in one turn of the event loop; the rest waits for the next ones. Long turns make everybody wait, and
  * those who connect most of all: libuv takes one new connection a turn.
  */
-const BEGUN_A_TURN = 64;
+const BEGUN_A_TURN = 256;
 /** Where the disk makes everybody wait for so long, or the event loop is late, only a few are let in at a time. */
 const MAX_COMMIT_MS = 1000;
 const FEW = 64;
@@ -44,6 +44,11 @@ const TICK_MS = 500;
 const RESOLUTION_MS = 20;
 /** So many ticks without a refusal, and it is no longer overloaded. */
 const CALM_TICKS = 2;
+
+/** What is said to whoever brings new work meanwhile. */
+export function tooMuchWork(): HoldfastError {
+  return new HoldfastError('overloaded', 'The server has too much to do and takes no new work at the moment.');
+}
 
 export function createShedding(
   backlog: Backlog,
@@ -60,20 +65,15 @@ export function createShedding(
   let timer: NodeJS.Timeout | null = null;
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
-  function refusal(): HoldfastError | null {
+  function refusesWork(): boolean {
     const max = isLate || backlog.oldestMs() > MAX_COMMIT_MS ? FEW : MAX_UNDER_WAY;
-    return underWay + waiting.length < max ? null : refuse();
-  }
-
-  function refuse(): HoldfastError {
+    if (underWay + waiting.length < max) return false;
     refusedInTick += 1;
-    refused.inc({ reason: 'overloaded' });
-    return new HoldfastError('overloaded', 'The server has too much to do and takes no new work at the moment.');
+    return true;
   }
 
   async function admitWork(): Promise<void> {
-    const tooMuch = refusal();
-    if (tooMuch !== null) throw tooMuch;
+    if (refusesWork()) throw tooMuchWork();
     if (begun === 0) setImmediate(nextTurn);
     if (begun >= BEGUN_A_TURN) await new Promise<void>((resolve) => waiting.push(resolve));
     else begun += 1;
@@ -95,6 +95,7 @@ export function createShedding(
     if (isLate || (refusedNow && (refusedBefore || calmTicks < CALM_TICKS))) calmTicks = 0;
     else if (!refusedNow && calmTicks < CALM_TICKS) calmTicks += 1;
     refusedBefore = refusedNow;
+    refused.inc({ reason: 'overloaded' }, refusedInTick);
     refusedInTick = 0;
     loopDelay.set(delayMs / 1000);
     overloaded.set(calmTicks < CALM_TICKS ? 1 : 0);
@@ -106,7 +107,7 @@ export function createShedding(
     get isOverloaded() {
       return calmTicks < CALM_TICKS;
     },
-    refusal,
+    refusesWork,
     admitWork,
     refuseStream() {
       if (calmTicks >= CALM_TICKS) return;
@@ -116,7 +117,10 @@ export function createShedding(
     counted(work) {
       return async (...args) => {
         // Those who were let in together may have become more than there is room for.
-        if (underWay >= MAX_UNDER_WAY + BEGUN_A_TURN) throw refuse();
+        if (underWay >= MAX_UNDER_WAY + BEGUN_A_TURN) {
+          refusedInTick += 1;
+          throw tooMuchWork();
+        }
         underWay += 1;
         try {
           return await work(...args);

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEarlyRefusal } from '../../src/http/early-refusal.ts';
 import type { Operation } from '../../src/http/operation.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
-import { HoldfastError } from '../../src/model/error.ts';
 import { openLimits } from '../support/open-limits.ts';
 import { createAppDouble, TASK } from './app-double.ts';
 
@@ -20,8 +19,7 @@ let isRefusing = true;
 let server: HttpServer;
 
 beforeAll(async () => {
-  const refusal = () => (isRefusing ? new HoldfastError('overloaded', 'Too much.') : null);
-  const refuseEarly = createEarlyRefusal(operations, { refusal });
+  const refuseEarly = createEarlyRefusal(operations, { refusesWork: () => isRefusing });
   const logger = pino({ level: 'silent' });
   server = await listen(double.app, { host: '127.0.0.1', port: 0, logger, ...openLimits(), refuseEarly });
 });
@@ -58,7 +56,11 @@ test.each(['/v1/tasks', '/v1/tasks?wait=5', `/v1/tasks/${TASK.id}/retry`])(
     expect(headers['content-type']).toBe('application/problem+json');
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     expect(headers['x-request-id']).toBe('mine-1');
-    expect(JSON.parse(text)).toMatchObject({ status: 503, code: 'overloaded', detail: 'Too much.' });
+    expect(JSON.parse(text)).toMatchObject({
+      status: 503,
+      code: 'overloaded',
+      detail: 'The server has too much to do and takes no new work at the moment.',
+    });
   },
 );
 

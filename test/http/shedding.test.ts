@@ -23,7 +23,7 @@ function openShedding() {
       for (const end of endings.splice(0)) end();
       await nextTurn();
     },
-    isRefusing: () => shedding.refusal() !== null,
+    isRefusing: shedding.refusesWork,
   };
 }
 
@@ -44,7 +44,7 @@ describe('new work', () => {
   // Would fail if those who were let in, and whose bodies came at once, were counted only at the door.
   test('that was let in together is refused where it has become too much', async () => {
     const { begin, endAll } = openShedding();
-    const taken = begin(564);
+    const taken = begin(756);
 
     await expect(begin(1)).rejects.toMatchObject({ code: 'overloaded' });
 
@@ -52,17 +52,23 @@ describe('new work', () => {
     await taken;
   });
 
-  test('begins sixty-four at a time in a turn of the event loop, in order', async () => {
+  test('begins 256 at a time in a turn of the event loop, in order', async () => {
     const { shedding } = openShedding();
     const begun: number[] = [];
-    for (let n = 0; n < 150; n++) void shedding.admitWork().then(() => begun.push(n));
+    const refused: number[] = [];
+    for (let n = 0; n < 600; n++)
+      shedding.admitWork().then(
+        () => begun.push(n),
+        () => refused.push(n),
+      );
 
     await nextTurn();
     const inTwoTurns = begun.length;
     await nextTurn();
 
-    expect(inTwoTurns).toBe(128);
-    expect(begun).toEqual(Array.from({ length: 150 }, (_, n) => n));
+    expect(inTwoTurns).toBe(512);
+    expect(begun).toEqual(Array.from({ length: 600 }, (_, n) => n));
+    expect(refused).toEqual([]);
   });
 
   test('is let in by the few only, while the event loop is late for a second, until it is prompt again', async () => {
