@@ -2,6 +2,7 @@ import { failpoint } from '../failpoint.ts';
 import type { KeyUse } from '../model/batch.ts';
 import { HoldfastError } from '../model/error.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { DEFAULT_MAX_UNFINISHED, fullWords } from '../model/limits.ts';
 import { isSettled, type Task, type TaskRecord, toTask } from '../model/task.ts';
 import type { Outcome, TaskResult } from '../model/verb.ts';
 import type { Store, TaskFilter } from '../store/store.ts';
@@ -100,6 +101,13 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     return { task, cursor: task.cursor.last, replayed };
   }
 
+  /** What the transaction would refuse is not worth one. It decides, since others may be on their way. */
+  function refuseWhenFull(owner: string): void {
+    const unfinished = store.unfinishedRoots(owner);
+    const max = maxUnfinished ?? DEFAULT_MAX_UNFINISHED;
+    if (unfinished >= max) throw new HoldfastError('rate_limited', fullWords(unfinished, max));
+  }
+
   return {
     get,
     record,
@@ -113,6 +121,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
           if (conversationId !== null && store.conversation(owner, conversationId) === null) {
             throw new HoldfastError('not_found', 'There is no such conversation.');
           }
+          refuseWhenFull(owner);
           await admission.checkInput(request.agent, request.input);
         }
         failpoint?.('input-checked');

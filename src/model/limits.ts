@@ -54,6 +54,11 @@ export interface UnfinishedLimit {
   maxUnfinished?: number | undefined;
 }
 
+/** Why there may not be another unfinished root. */
+export function fullWords(unfinishedRoots: number, maxUnfinished: number): string {
+  return `There are ${unfinishedRoots} unfinished tasks, and may be ${maxUnfinished}.`;
+}
+
 /**
  * Refuses a root task that would be one too many; null when there is room. Decided under the owner's lock, so that of
  * those that race for the last place one gets it.
@@ -67,9 +72,8 @@ export function refuseWhenFull(
   { maxUnfinished = DEFAULT_MAX_UNFINISHED }: UnfinishedLimit,
   fewer = 0,
 ): Decision<never> | null {
-  if (unfinishedRoots - fewer >= maxUnfinished) {
-    return refuse('rate_limited', `There are ${unfinishedRoots} unfinished tasks, and may be ${maxUnfinished}.`);
-  }
+  if (unfinishedRoots - fewer >= maxUnfinished)
+    return refuse('rate_limited', fullWords(unfinishedRoots, maxUnfinished));
   if (conversation === null || conversation.unfinishedRoots - fewer < MAX_CONVERSATION_UNFINISHED) return null;
   return refuse('rate_limited', `A conversation may have ${MAX_CONVERSATION_UNFINISHED} unfinished tasks.`);
 }

@@ -69,6 +69,8 @@ export interface StoreReads {
   listQuestions(owner: string, filter: QuestionFilter): QuestionRecord[];
   /** Where the owner's log stands, for cursors. */
   log(owner: string): LogState;
+  /** How many of the owner's tasks without a parent have not ended. */
+  unfinishedRoots(owner: string): number;
   /**
    * The next events of a scope after a place.
    *

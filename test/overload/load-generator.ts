@@ -1,10 +1,13 @@
 /** Asks a server for tasks, in a process of its own so that it can have a core of its own. Started by `fork`. */
-import { openRequester } from './requester.ts';
+import { isTaken, openRequester } from './requester.ts';
 
 export interface LoadCommand {
   url: string;
   ms: number;
-  /** `closed`: so many clients, each of which waits for its answer. `open`: so many requests a second, whether or not answers come. */
+  /**
+   * `closed`: so many clients, each of which waits until its task is done. `open`: so many requests a second, whether or not
+   * answers come.
+   */
   load: { kind: 'closed'; clients: number } | { kind: 'open'; perSecond: number };
 }
 
@@ -28,7 +31,9 @@ const TURN_MS = 2;
 const CONNECTIONS = 1500;
 
 async function run({ url, ms, load }: LoadCommand): Promise<Sent[]> {
-  const requester = openRequester(url, 'POST /v1/tasks', BODY);
+  // What is only taken, and not done, would be no capacity.
+  const wait = load.kind === 'closed' ? '?wait=30' : '';
+  const requester = openRequester(url, `POST /v1/tasks${wait}`, BODY);
   await requester.warm(load.kind === 'open' ? CONNECTIONS : load.clients);
   const startedAt = performance.now();
   const now = () => performance.now() - startedAt;
@@ -41,7 +46,7 @@ async function run({ url, ms, load }: LoadCommand): Promise<Sent[]> {
       sentAt: sentAt - startedAt,
       answeredAt: now(),
       status,
-      taskId: status === 202 ? (/"id":"(\w+)"/.exec(body)?.[1] ?? null) : null,
+      taskId: isTaken(status) ? (/"id":"(\w+)"/.exec(body)?.[1] ?? null) : null,
       hasRetryAfter: /\r\nretry-after: \d+/i.test(head),
     };
   }

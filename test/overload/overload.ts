@@ -7,6 +7,7 @@ import { startServerProcess } from '../support/server-process.ts';
 import { type Bystander, watchBystander } from './bystander.ts';
 import type { LoadCommand, Sent } from './load-generator.ts';
 import { pin } from './pinned.ts';
+import { isTaken } from './requester.ts';
 
 export interface OverloadOptions {
   /** How long three times the capacity lasts. */
@@ -21,7 +22,7 @@ export interface OverloadOptions {
 
 export interface OverloadFigures {
   pinned: boolean;
-  /** Tasks made in a second by clients that wait for each answer. */
+  /** Tasks done in a second for clients that wait for each. */
   capacity: number;
   calmP99Ms: number;
   offered: number;
@@ -112,7 +113,7 @@ async function sendLoad(generator: ChildProcess, command: LoadCommand): Promise<
 }
 
 function isAccepted({ status }: Sent): boolean {
-  return status === 202;
+  return isTaken(status);
 }
 
 function latency({ answeredAt, dueAt }: Sent): number {

@@ -17,6 +17,11 @@ export interface Requester {
   close(): void;
 }
 
+/** Whether the task was made; with `?wait=` it is 200, since it is done. */
+export function isTaken(status: number): boolean {
+  return status === 202 || status === 200;
+}
+
 interface Connection {
   send(settle: (reply: Reply) => void, request?: Buffer): void;
   destroy(): void;

@@ -34,6 +34,7 @@ export function createReads(db: Database, now: () => number): StoreReads {
       const row = statements.log.get(owner);
       return row === undefined ? EMPTY_LOG : { ...row, epochs: JSON.parse(row.epochs) };
     },
+    unfinishedRoots: (owner) => statements.unfinishedRoots.get(owner) ?? 0,
     unfinishedFrom(owner, conversationId) {
       const { unfinished, unfinishedOf } = statements;
       const firstSeq = conversationId === undefined ? unfinished.get(owner) : unfinishedOf.get(owner, conversationId);
@@ -53,6 +54,7 @@ function prepare(db: Database) {
     question: db.prepare<[string, string], QuestionRead>(
       `${SELECT_QUESTION} where log.owner = ? and question.id = ? and ${SHOWN}`,
     ),
+    unfinishedRoots: db.prepare<[string], number>('select unfinished_roots from log where owner = ?').pluck(),
     // One statement, so that the head and the epochs are of one moment.
     log: db.prepare<[string], Omit<LogState, 'epochs'> & { epochs: string }>(
       `select head, pruned_seq as prunedSeq,
