@@ -11,7 +11,7 @@ export interface Grants {
    * A ticket that opens streams of a subject.
    *
    * @param ttlMs how long it may wait for the first one
-   * @throws HoldfastError `storage_full`
+   * @throws HoldfastError `storage_full`, `unauthorized`
    */
   grantTicket(principal: Principal, subject: TicketSubject, ttlMs: number): Granted;
   /** The session of a browser. */
@@ -63,6 +63,9 @@ export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): G
     const endsAt = Math.min(createdAt + LONGEST_MS, principal.expiresAt ?? Number.POSITIVE_INFINITY);
     const openUntil = Math.min(createdAt + openMs, endsAt);
     const parent = credential.kind === 'grant' ? store.grant(credential.hash) : null;
+    // What it would go with has gone meanwhile: it would go with nothing.
+    if (credential.kind === 'grant' && parent === null)
+      throw new HoldfastError('unauthorized', 'The session has ended.');
     const tokenId = credential.kind === 'token' ? credential.id : (parent?.tokenId ?? null);
     const times = { createdAt, openUntil, endsAt };
     const hash = hashSecret(secret);

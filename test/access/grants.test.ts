@@ -164,6 +164,13 @@ describe('a session', () => {
     expect(access.isGood(principal)).toBe(false);
   });
 
+  test('gives no ticket any more once it has ended', async () => {
+    const { access, byToken, bySession } = open();
+    const inSession = await bySession(access.grantSession(await byToken()).secret);
+    access.endSession(inSession);
+    expect(() => access.grantTicket(inSession, TASK, MINUTE)).toThrow(HoldfastError);
+  });
+
   test('takes its tickets with it', async () => {
     const { access, byToken, byTicket, bySession } = open();
     const inSession = await bySession(access.grantSession(await byToken()).secret);
