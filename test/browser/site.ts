@@ -63,7 +63,7 @@ export async function openSite({
     },
     async down(by) {
       if (by === 'SIGKILL') await server.kill();
-      else expect(await server.stop()).toBe(0);
+      else expect(await server.stop('SIGTERM')).toBe(0);
     },
     async up() {
       server = await start();

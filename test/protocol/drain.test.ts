@@ -28,7 +28,7 @@ describe('a server that is told to stop', () => {
     await reader.until(isType('holder.begun'));
 
     const begun = performance.now();
-    const stopped = server.stop();
+    const stopped = server.stop('SIGTERM');
     await untilDraining(server.url);
     const [ready, created, read, health] = await Promise.all([
       api.get('/readyz'),
@@ -56,7 +56,7 @@ describe('a server that is told to stop', () => {
     );
 
     const begun = performance.now();
-    const stopped = server.stop();
+    const stopped = server.stop('SIGTERM');
     const times = await Promise.all(
       readers.map(async (reader) => {
         await reader.until(isNamed('bye'));
@@ -73,7 +73,7 @@ describe('a server that is told to stop', () => {
     const server = await start();
     const api = createApi(server.url);
 
-    const stopped = server.stop();
+    const stopped = server.stop('SIGTERM');
     while ((await api.post('/v1/tasks', { agent: 'echo' })).status !== 503);
 
     expectProblem(await api.get('/readyz'), 503, 'draining');

@@ -42,7 +42,7 @@ describe('§4 a restart', () => {
 
   async function restart(end: 'kill' | 'stop', agents = TASK_AGENTS): Promise<void> {
     if (end === 'kill') await server.kill();
-    else expect(await server.stop()).toBe(0);
+    else expect(await server.stop('SIGTERM')).toBe(0);
     server = await startServerProcess({ dataDir, agents });
     api = createApi(server.url);
   }

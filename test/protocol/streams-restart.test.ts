@@ -26,7 +26,7 @@ describe('§5.3 bye', () => {
     for (const reader of readers) await reader.until(isNamed('caught-up'));
 
     const startedAt = performance.now();
-    const code = await server.stop();
+    const code = await server.stop('SIGTERM');
     const tookMs = performance.now() - startedAt;
 
     for (const reader of readers) {

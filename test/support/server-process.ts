@@ -12,8 +12,12 @@ export interface ServerProcess {
   readonly dataDir: string;
   /** What it has written to stderr so far. */
   stderr(): string;
-  /** Ends it in order. @returns the exit code */
-  stop(): Promise<number | null>;
+  /**
+   * Ends it in order: at SIGTERM, which service managers send, it first lets load balancers see it go.
+   *
+   * @returns the exit code
+   */
+  stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<number | null>;
   /** SIGKILL, and nothing is cleaned up but the process. */
   kill(): Promise<void>;
 }
@@ -70,9 +74,8 @@ export async function startServerProcess(options: ServerProcessOptions = {}): Pr
     pid: child.pid ?? 0,
     dataDir,
     stderr: () => errors,
-    async stop() {
-      // At SIGTERM it would first wait for load balancers to see it go.
-      const code = await end('SIGINT');
+    async stop(signal = 'SIGINT') {
+      const code = await end(signal);
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
       return code;
     },
