@@ -30,6 +30,8 @@ const ON_MACOS = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
 const MISSING =
   'No Chromium was found, neither by CHROMIUM_PATH nor as chromium, chromium-browser or google-chrome. ' +
   '`.ci/install-browser.sh` installs one on Debian and Ubuntu.';
+/** Twice as long is within what a hook may take. */
+const CONNECT_MS = 20_000;
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage'];
 
 /** Tests in a real Chromium. Without one they are skipped, and fail with CI=true. */
@@ -72,8 +74,19 @@ export function describeInTabs(name: string, tests: (chromium: ChromiumWithTabs)
         `--user-data-dir=${profile}`,
         '--no-first-run',
       ];
-      const child = spawn(executablePath, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
-      browser = await chromium.connectOverCDP(await firstAddress(child), { noDefaults: true });
+      const start = async () => {
+        const started = spawn(executablePath, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
+        try {
+          const address = await firstAddress(started);
+          browser = await chromium.connectOverCDP(address, { noDefaults: true, timeout: CONNECT_MS });
+          return started;
+        } catch (error) {
+          started.kill('SIGKILL');
+          throw error;
+        }
+      };
+      // On a busy machine one in some hundred takes the connection and then says nothing.
+      const child = await start().catch(start);
       quit = async () => {
         const exited = once(child, 'exit');
         await (await browser.newBrowserCDPSession()).send('Browser.close').catch(() => {});
