@@ -143,7 +143,7 @@ describeInTabs('Tabs of one browser', (chromium) => {
 
     await expectWhole(tabs, after, task);
     await Promise.all(tabs.map((tab) => untilStatus(tab, 'live')));
-    expect(await site.openStreams()).toBe(1);
+    await expect.poll(() => site.openStreams(), { timeout: 5000 }).toBe(1);
   });
 
   // Would fail if the connection outlived those who want it.
@@ -153,10 +153,9 @@ describeInTabs('Tabs of one browser', (chromium) => {
 
     await first.close();
     await untilStatus(second, 'live');
-    const before = await site.openStreams();
+    await expect.poll(() => site.openStreams(), { timeout: 5000 }).toBe(1);
     await second.evaluate(() => window.probe.client.close());
 
-    expect(before).toBe(1);
     await expect.poll(() => site.openStreams(), { timeout: 5000 }).toBe(0);
   });
 });
