@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
 import { createAccess } from './access/access.ts';
-import { createJwtVerifier, type JwtOptions } from './access/jwt.ts';
+import { createJwtVerifier } from './access/jwt.ts';
 import { createAdmission } from './engine/admission.ts';
 import { createAgents } from './engine/agents.ts';
 import { watchBacklog } from './engine/backlog.ts';
@@ -31,45 +31,16 @@ import { createOpenStreams } from './http/open-streams.ts';
 import { listen } from './http/server.ts';
 import { taskOperations } from './http/tasks.ts';
 import type { AccessMode } from './model/access.ts';
+import type { ServingOptions } from './serving-options.ts';
 import type { AccessStore } from './store/access.ts';
 import { type Store, StoreError } from './store/store.ts';
 import { createPool, type PoolOptions } from './worker/pool.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends Omit<ServingOptions, 'agents'> {
   store: Store;
   accessStore: AccessStore;
-  /** How people show who they are; by default they need not, and the server listens on the machine itself alone. */
-  auth?: AccessMode;
-  /** With the `auth` that is `jwt`. */
-  jwt?: JwtOptions | undefined;
-  /** What the server is called beside the names of the machine itself. */
-  allowHosts?: readonly string[];
-  /** Origins whose pages may ask, beside its own. */
-  allowOrigins?: readonly string[];
   /** `file:` URLs. */
   agentModules: string[];
-  /** Variables of the environment that agents get beside the few that all get: names, or beginnings followed by `*`. */
-  agentEnv?: readonly string[];
-  host?: string;
-  port?: number;
-  workers?: number;
-  /** How long the code of a waiting task is kept in memory; 0 keeps none. */
-  warmMs?: number;
-  /** How much memory each thread that runs agents may hold, heap and Buffers together, in MiB. */
-  workerMemoryMb?: number;
-  /** Null keeps the events of ended tasks for ever. */
-  retentionMs?: number | null;
-  /** How many unfinished tasks an owner may have, children not counted, and how many questions may be pending. */
-  maxUnfinishedPerOwner?: number;
-  /** How many tasks of one owner may run at once; null, the default, for as many as there are slots. */
-  maxRunningPerOwner?: number | null;
-  /** How many streams and waiting requests may be open at a time. */
-  maxStreams?: number;
-  /** The same for one owner; null, the default, for 1,000 with authentication, and any number without. */
-  maxStreamsPerOwner?: number | null;
-  /** Requests of an owner in a minute, 0 for any number; null, the default, for 6,000 with authentication, 0 without. */
-  rateLimit?: number | null;
-  logger?: Logger;
 }
 
 export interface Server {
@@ -140,7 +111,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const questions = createQuestions({ store, log, inProgress });
   const streams = createStreams(store, hub, tasks, conversations, stop.signal);
   const metrics = createMetrics();
-  const limits = createLimits({ ...options, auth }, backlog, metrics);
+  const limits = createLimits({ ...options, auth, counts: options.accessStore.counts }, backlog, metrics);
   const { shedding, held } = limits;
   const open = createOpenStreams((count) => metrics.streamsOpen.set(count));
   const access = createAccess({
@@ -178,10 +149,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const refuseEarly = createEarlyRefusal(newWork, shedding);
 
   let readinessAskedAt = -Infinity;
-  function readiness(): Readiness {
+  async function readiness(): Promise<Readiness> {
     readinessAskedAt = performance.now();
+    const storage = await readinessOf(store);
     if (stop.signal.aborted) return 'draining';
-    return pool.isHealthy() && isReadable(store) && !shedding.isOverloaded ? 'ready' : 'overloaded';
+    return pool.isHealthy() && !shedding.isOverloaded ? storage : 'overloaded';
   }
 
   function onThrown(taskId: string, agent: string, stack: string): void {
@@ -213,6 +185,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   store.watch({
     onFailed: fatal,
     onLogHeld: (bytes) => logger.warn({ walBytes: bytes }, 'another process keeps the database from taking in its WAL'),
+    onForeign() {},
   });
   try {
     await store.describeAgents(pool.agents);
@@ -245,8 +218,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await pool.stop();
       await dispatcher.stop(GIVE_BACK_MS);
       failpoint?.('given-back-not-closed');
+      limits.requests.close();
       access.close();
-      options.accessStore.close();
+      await options.accessStore.close();
       await store.close();
     }
   } catch (error) {
@@ -264,12 +238,13 @@ function refuseStrangers(auth: AccessMode, host: string): void {
   );
 }
 
-function isReadable(store: Store): boolean {
+/** Whether the store can be read. */
+async function readinessOf(store: Store): Promise<Readiness> {
   try {
-    store.nextDueAt();
-    return true;
-  } catch {
-    return false;
+    await store.nextDueAt();
+    return 'ready';
+  } catch (error) {
+    return error instanceof StoreError && error.code === 'storage_unavailable' ? error.code : 'overloaded';
   }
 }
 

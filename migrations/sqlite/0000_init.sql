@@ -185,6 +185,7 @@ CREATE TABLE `task` (
 	`run_at` integer,
 	`fence` integer NOT NULL,
 	`held` integer NOT NULL,
+	`node` text,
 	`ord` integer NOT NULL,
 	`emits` integer NOT NULL,
 	`event_count` integer NOT NULL,

@@ -3,7 +3,7 @@ import type { AgentDescription, Store } from '../store/store.ts';
 /** What can be asked to do work. */
 export interface Agents {
   /** By name. */
-  list(): AgentDescription[];
+  list(): Promise<AgentDescription[]>;
 }
 
 export function createAgents(store: Store): Agents {

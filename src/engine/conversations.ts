@@ -11,7 +11,7 @@ import type { Admission } from './admission.ts';
 import type { InProgress } from './in-progress.ts';
 import type { Log } from './log.ts';
 import { newId } from './new-ids.ts';
-import { conversationSubject, cursorAt, freshPosition, plainCursor } from './position.ts';
+import { cursorAt, headCursor, plainCursor, retellingFrom } from './position.ts';
 import { unwrap } from './refusal.ts';
 import type { Read, TasksDependencies, Written } from './tasks.ts';
 
@@ -19,11 +19,11 @@ import type { Read, TasksDependencies, Written } from './tasks.ts';
 export interface Conversations {
   create(owner: string, given: NewConversation, idempotency?: KeyUse): Promise<Written<{ conversation: Conversation }>>;
   /** With all that a page needs to show it and to follow it on. @throws HoldfastError `not_found` */
-  get(owner: string, id: string): Read<{ conversation: OpenConversation }>;
+  get(owner: string, id: string): Promise<Read<{ conversation: OpenConversation }>>;
   /** The stored conversation, for those who read its events. @throws HoldfastError `not_found` */
-  record(owner: string, id: string): ConversationRecord;
+  record(owner: string, id: string): Promise<ConversationRecord>;
   /** The newest activity first. */
-  list(owner: string, filter: ConversationFilter): Read<{ conversations: Conversation[] }>;
+  list(owner: string, filter: ConversationFilter): Promise<Read<{ conversations: Conversation[] }>>;
   /** @throws HoldfastError `not_found`, and those of storage */
   update(
     owner: string,
@@ -33,7 +33,7 @@ export interface Conversations {
   /** Cancels what is unfinished in it. From then on nothing of it is shown. @throws HoldfastError `not_found`, and those of storage */
   delete(owner: string, id: string): Promise<void>;
   /** @throws HoldfastError `not_found` */
-  messages(owner: string, filter: MessageFilter): Read<{ messages: Message[] }>;
+  messages(owner: string, filter: MessageFilter): Promise<Read<{ messages: Message[] }>>;
   /**
    * Writes in it, once the agent has checked the message.
    *
@@ -88,23 +88,16 @@ const MAX_SHOWN = 200;
 export function createConversations(dependencies: ConversationsDependencies): Conversations {
   const { store, log, admission, inProgress, maxUnfinished, onDeleted } = dependencies;
 
-  function record(owner: string, id: string): ConversationRecord {
-    const conversation = store.conversation(owner, id);
-    if (conversation === null) throw new HoldfastError('not_found', 'There is no such conversation.');
-    return conversation;
-  }
-
-  function headCursor(owner: string): string {
-    const state = store.log(owner);
-    return plainCursor(state, state.head);
+  async function record(owner: string, id: string): Promise<ConversationRecord> {
+    return existing(await store.conversation(owner, id));
   }
 
   /** The cursor is that of the commit, not of what has come since. */
-  function written(
+  async function written(
     owner: string,
     { outcomes, firstSeq, events }: Committed<readonly [ConversationCall]>,
-  ): Written<{ conversation: Conversation }> {
-    const state = store.log(owner);
+  ): Promise<Written<{ conversation: Conversation }>> {
+    const state = await store.log(owner);
     const { result, replayed } = unwrap(outcomes[0], state);
     const cursor = plainCursor(state, firstSeq - 1 + events.length);
     return { conversation: toConversation(result.conversation), replayed, cursor };
@@ -121,31 +114,33 @@ export function createConversations(dependencies: ConversationsDependencies): Co
       });
     },
 
-    get(owner, id) {
-      return store.snapshot(() => {
-        const conversation = record(owner, id);
-        const state = store.log(owner);
-        const open = { conversationId: id, limit: MAX_SHOWN };
-        const tasks = store.listTasks(owner, { ...open, status: UNFINISHED, order: 'asc' });
-        const questions = store.listQuestions(owner, { ...open, status: 'pending' });
-        const from = freshPosition(store, owner, conversationSubject(conversation));
-        return {
-          conversation: {
-            ...toConversation(conversation),
-            unfinishedTasks: tasks.map((task) => toTask(task, (seq) => plainCursor(state, seq))),
-            pendingQuestions: questions.map(toQuestion),
-            resumeAfter: cursorAt(state, from),
-          },
-          cursor: plainCursor(state, state.head),
-        };
-      });
+    async get(owner, id) {
+      const open = { conversationId: id, limit: MAX_SHOWN };
+      const [conversation, state, tasks, questions, from] = await store.snapshot((reads) =>
+        Promise.all([
+          reads.conversation(owner, id),
+          reads.log(owner),
+          reads.listTasks(owner, { ...open, status: UNFINISHED, order: 'asc' }),
+          reads.listQuestions(owner, { ...open, status: 'pending' }),
+          reads.unfinishedFrom(owner, id),
+        ]),
+      );
+      return {
+        conversation: {
+          ...toConversation(existing(conversation)),
+          unfinishedTasks: tasks.map((task) => toTask(task, (seq) => plainCursor(state, seq))),
+          pendingQuestions: questions.map(toQuestion),
+          resumeAfter: cursorAt(state, retellingFrom(from, state)),
+        },
+        cursor: headCursor(state),
+      };
     },
 
-    list(owner, filter) {
-      return store.snapshot(() => ({
-        conversations: store.listConversations(owner, filter).map(toConversation),
-        cursor: headCursor(owner),
-      }));
+    async list(owner, filter) {
+      const [conversations, state] = await store.snapshot((reads) =>
+        Promise.all([reads.listConversations(owner, filter), reads.log(owner)]),
+      );
+      return { conversations: conversations.map(toConversation), cursor: headCursor(state) };
     },
 
     async update(owner, conversationId, changes) {
@@ -155,34 +150,44 @@ export function createConversations(dependencies: ConversationsDependencies): Co
 
     async delete(owner, conversationId) {
       const { outcomes } = await log.commit(owner, [{ verb: 'deleteConversation', args: { conversationId } }]);
-      unwrap(outcomes[0], store.log(owner));
+      unwrap(outcomes[0], await store.log(owner));
       onDeleted();
     },
 
-    messages(owner, filter) {
-      return store.snapshot(() => {
-        record(owner, filter.conversationId);
-        return { messages: store.listMessages(owner, filter), cursor: headCursor(owner) };
-      });
+    async messages(owner, filter) {
+      const [conversation, messages, state] = await store.snapshot((reads) =>
+        Promise.all([
+          reads.conversation(owner, filter.conversationId),
+          reads.listMessages(owner, filter),
+          reads.log(owner),
+        ]),
+      );
+      existing(conversation);
+      return { messages, cursor: headCursor(state) };
     },
 
     async post(owner, conversationId, { agent: asked, content, ...rest }, idempotency) {
       admission.refuseWhenStopping();
       return inProgress.run(owner, idempotency, async () => {
-        const agent = asked ?? record(owner, conversationId).agent ?? DEFAULT_AGENT;
+        const agent = asked ?? (await record(owner, conversationId)).agent ?? DEFAULT_AGENT;
         // A request that was done before is answered as it was then, whatever has become of its agent.
-        if (idempotency === undefined || !store.hasKey(owner, idempotency.key)) {
+        if (idempotency === undefined || !(await store.hasKey(owner, idempotency.key))) {
           await admission.checkInput(agent, { message: content, conversationId });
         }
         const ids = { conversationId, messageId: newId('msg'), taskId: newId('task') };
         const args = { ...ids, ...rest, agent, content, maxUnfinished };
         const call = { verb: 'postMessage', args, ...(idempotency && { idempotency }) } as const;
         const { outcomes } = await log.commit(owner, [call]);
-        const state = store.log(owner);
+        const state = await store.log(owner);
         const { result, replayed } = unwrap(outcomes[0], state);
         const task = toTask(result.task, (seq) => plainCursor(state, seq));
         return { message: result.message, task, cursor: task.cursor.last, replayed };
       });
     },
   };
+}
+
+function existing(conversation: ConversationRecord | null): ConversationRecord {
+  if (conversation === null) throw new HoldfastError('not_found', 'There is no such conversation.');
+  return conversation;
 }

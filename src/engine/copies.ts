@@ -5,33 +5,11 @@ import type { Lease } from '../model/fence.ts';
 import type { KeyResolution } from '../model/journal.ts';
 import type { Outcome, Refusal } from '../model/verb.ts';
 import type { Committed } from '../store/store.ts';
-import type { Command, CopyReport, DropReason, StartRow, Told } from '../worker/protocol.ts';
+import type { Command, DropReason } from '../worker/protocol.ts';
+import { type Copy, isResting, type NumberedReport } from './copy.ts';
+import { startCommand } from './start-command.ts';
 import { createTelling } from './telling.ts';
 import { createWarmCopies } from './warm.ts';
-
-/** A report of a copy with its place: the `n`-th of this copy. */
-export type NumberedReport = { taskId: string; fence: number; n: number } & CopyReport;
-
-/** The code of a task in a worker's memory, as far as the main thread knows it. */
-export interface Copy {
-  readonly taskId: string;
-  readonly owner: string;
-  readonly parentId: string | null;
-  /** The claim with which it was started. */
-  readonly firstFence: number;
-  fence: number;
-  /**
-   * `claiming`: it waits, and a claim for it is on its way. `lost`: it can do nothing any more, and what becomes of its task
-   * is on its way.
-   */
-  status: 'running' | 'waiting' | 'claiming' | 'lost';
-  /** What was resolved while the copy waits; it learns of it with its next claim. */
-  untold: Told[];
-  /** The number of the last report that has come of it. */
-  received: number;
-  /** Which worker it was last heard of from; null before. */
-  worker: number | null;
-}
 
 /**
  * The copies in the workers, and what they must be told of each commit, in the order of the commits: that is what makes
@@ -47,10 +25,24 @@ export interface Copies {
   warm(): number;
   /** Those of `running`. */
   unfinished(): Copy[];
+  all(): Copy[];
   /** Keeps a waiting copy for the claim that is made now; false when there is none. */
   claim(taskId: string): boolean;
   /** The claim was not made: the copy waits on. */
   unclaim(taskId: string): void;
+  /** Those of an owner that were not lost. */
+  of(owner: string): Copy[];
+  /** Whose copies are here. */
+  owners(): Iterable<string>;
+  has(owner: string): boolean;
+  /** The newest place that a copy was told of, or will be with its claim. */
+  ord(taskId: string): number;
+  /** How many were claimed again and were not told so yet. */
+  adopting(): number;
+  /** Takes in what was read of the store, as of its present claim: all that was resolved up to the place `ord`. */
+  learn(taskId: string, ord: number, resolutions: readonly KeyResolution[]): void;
+  /** The attempt of a task has ended otherwise than by its copy's own report, or another process runs it. */
+  cut(taskId: string, reason: DropReason): void;
   /** Hears no more of a copy: it is gone. One that runs is kept until its task has been taken from it. */
   lose(copy: Copy): void;
   /** Takes in a commit. */
@@ -65,16 +57,21 @@ export interface CopiesOptions {
   reportOf(call: VerbCall): NumberedReport | null;
   /** A report was refused though its task is still held: the copy can go no further. */
   onStranded(copy: Copy, why: Refusal): void;
-  /** A claim for a waiting copy was made, but it is gone. */
+  /** A claim was made for a copy that is gone, or that may not be started any more. */
   onParked(owner: string, claim: Lease): void;
   /** A running copy was dropped whose task has ended without it. */
   onCut(copy: Copy): void;
+  /** Copies of this owner must learn what others have resolved. Default: there are no others. */
+  onBehind?: ((owner: string) => void) | null;
+  /** Whether what was claimed under the name of this node may still be run. Default: always. */
+  mayStart?: (node: string | null) => boolean;
 }
 
 export function createCopies(options: CopiesOptions): Copies {
-  const { send, reportOf, onStranded, onParked, onCut } = options;
+  const { send, reportOf, onStranded, onParked, onCut, onBehind = null, mayStart = () => true } = options;
   const copies = new Map<string, Copy>();
-  const telling = createTelling(send);
+  const byOwner = new Map<string, Set<Copy>>();
+  const telling = createTelling(send, onBehind);
   const warm = createWarmCopies({ warmMs: options.warmMs, park });
   const busy = new Map<string, number>();
   let resting = 0;
@@ -82,7 +79,7 @@ export function createCopies(options: CopiesOptions): Copies {
   function move(copy: Copy, status: Copy['status'] | 'gone'): void {
     const rested = isResting(copy.status);
     if (rested) warm.take(copy.taskId);
-    if (status === 'gone') copies.delete(copy.taskId);
+    if (status === 'gone') remove(copy);
     else copy.status = status;
     resting += Number(status !== 'gone' && isResting(status)) - Number(rested);
     count(copy.owner, Number(status !== 'gone' && !isResting(status)) - Number(!rested));
@@ -95,9 +92,22 @@ export function createCopies(options: CopiesOptions): Copies {
     else busy.set(owner, running);
   }
 
+  function add(copy: Copy): void {
+    copies.set(copy.taskId, copy);
+    byOwner.set(copy.owner, (byOwner.get(copy.owner) ?? new Set()).add(copy));
+    count(copy.owner, 1);
+  }
+
+  function remove(copy: Copy): void {
+    copies.delete(copy.taskId);
+    const own = byOwner.get(copy.owner);
+    own?.delete(copy);
+    if (own?.size === 0) byOwner.delete(copy.owner);
+  }
+
   function drop(copy: Copy, reason: DropReason): void {
     const { taskId, fence } = copy;
-    telling.tell(taskId);
+    telling.end(taskId);
     move(copy, 'gone');
     send({ kind: 'drop', taskId, fence, reason });
   }
@@ -110,16 +120,14 @@ export function createCopies(options: CopiesOptions): Copies {
     failpoint?.('copy-parked');
   }
 
-  function resolve({ taskId, ...told }: KeyResolution): void {
-    const copy = copies.get(taskId);
-    if (copy === undefined || copy.status === 'lost') return;
+  function resolve({ taskId, ...told }: KeyResolution, before: number): void {
+    if (!copies.has(taskId)) return;
     failpoint?.('resolution-not-told');
-    if (copy.status === 'running') telling.resolved(copy, told);
-    else copy.untold.push(told);
+    telling.put(taskId, { kind: 'resolved', told, before });
   }
 
-  /** Answers a report of a copy. */
-  function acknowledge(report: NumberedReport, outcome: Outcome<unknown>): void {
+  /** Answers a report of a copy. @param before the newest place of its task before it */
+  function acknowledge(report: NumberedReport, outcome: Outcome<unknown>, before: number): void {
     const { taskId, fence, n } = report;
     const copy = copies.get(taskId);
     if (copy === undefined || copy.fence !== fence) return;
@@ -133,64 +141,54 @@ export function createCopies(options: CopiesOptions): Copies {
     if (report.kind === 'end') {
       failpoint?.('end-not-acknowledged');
       if (copy.parentId !== null) failpoint?.('child-end-not-told');
-      telling.acknowledged(copy, n);
+      telling.finish(taskId, n);
       move(copy, 'gone');
     } else if (report.kind === 'wait') {
       const answer = (outcome as Outcome<ResultOf<'waitTask'>> & { ok: true }).result;
-      telling.tell(taskId);
       failpoint?.('wait-not-told');
-      send({ kind: 'waited', taskId, fence, n, answer });
+      telling.put(taskId, { kind: 'waited', n, answer, before });
       if (answer === 'waiting') move(copy, copy.status === 'lost' ? 'gone' : 'waiting');
     } else {
-      telling.acknowledged(copy, n);
+      telling.put(taskId, { kind: 'acknowledged', n, before });
     }
   }
 
   /** Starts a copy for a claim, or gives the claim to the one that has waited in memory. */
   function claimed(owner: string, { task, rows }: ResultOf<'claimTask'>): void {
     const { id: taskId, fence } = task;
+    const isWelcome = mayStart(task.node);
     const known = copies.get(taskId);
     if (known !== undefined && isResting(known.status) && known.fence === fence - 1) {
-      const resolutions = known.untold;
       move(known, 'running');
       known.fence = fence;
-      known.untold = [];
+      known.deadlineAt = task.deadlineAt;
       failpoint?.('claimed-not-adopted');
-      send({ kind: 'adopt', taskId, fence, resolutions });
-      return;
-    }
-    if (rows === null) {
-      onParked(owner, { taskId, fence });
+      telling.put(taskId, { kind: 'adopted', fence, before: task.ord });
       return;
     }
     if (known !== undefined) drop(known, 'lost');
-    const { parentId, conversationId, agent, attempt, version, input, seed, originAt, emits, marks } = task;
-    copies.set(taskId, {
-      taskId,
-      owner,
-      parentId,
-      firstFence: fence,
-      fence,
-      status: 'running',
-      untold: [],
-      received: 0,
-      worker: null,
-    });
-    count(owner, 1);
+    if (rows === null || !isWelcome) {
+      onParked(owner, { taskId, fence });
+      return;
+    }
+    const copy: Copy = {
+      ...{ taskId, owner, parentId: task.parentId, firstFence: fence, fence, deadlineAt: task.deadlineAt },
+      ...{ status: 'running', received: 0, worker: null },
+    };
+    add(copy);
+    telling.begin(copy, task.ord);
     failpoint?.('claimed-not-started');
-    send({
-      kind: 'start',
-      ...{ taskId, fence, conversationId, agent, attempt, version: version ?? '', input, seed, originAt, emits, marks },
-      rows: rows.map(toStartRow),
-    });
+    send(startCommand(task, rows));
   }
 
   function unclaim(taskId: string): void {
     const copy = copies.get(taskId);
-    if (copy?.status === 'claiming') move(copy, 'waiting');
+    if (copy?.status !== 'claiming') return;
+    move(copy, 'waiting');
+    // Somebody else may have been faster.
+    onBehind?.(copy.owner);
   }
 
-  /** The attempt of a task has ended otherwise than by its copy's own report. */
   function cut(taskId: string, reason: DropReason): void {
     const copy = copies.get(taskId);
     if (copy === undefined) return;
@@ -213,6 +211,8 @@ export function createCopies(options: CopiesOptions): Copies {
     warm: () => warm.size,
     unfinished: () => [...copies.values()].filter(({ status }) => !isResting(status)),
 
+    all: () => [...copies.values()],
+
     claim(taskId) {
       const copy = copies.get(taskId);
       if (copy?.status !== 'waiting') return false;
@@ -221,23 +221,43 @@ export function createCopies(options: CopiesOptions): Copies {
     },
 
     unclaim,
+    of: (owner) => [...(byOwner.get(owner) ?? [])].filter(({ status }) => status !== 'lost'),
+    owners: () => byOwner.keys(),
+    has: (owner) => byOwner.has(owner),
+    ord: telling.ord,
+    adopting: telling.adopting,
+
+    learn(taskId, ord, resolutions) {
+      telling.learn(
+        taskId,
+        ord,
+        resolutions.map(({ taskId: _, ...told }) => told),
+      );
+      telling.flush();
+    },
+
+    cut,
 
     lose(copy) {
+      telling.end(copy.taskId);
       move(copy, isResting(copy.status) ? 'gone' : 'lost');
     },
 
-    committed(owner, calls, { outcomes, events, eventCounts, resolutions }) {
+    committed(owner, calls, { outcomes, events, eventCounts, resolutions, ords }) {
       let firstEvent = 0;
       let nextResolution = 0;
       for (const [index, call] of calls.entries()) {
         const outcome = outcomes[index];
         if (outcome === undefined) throw new Error('A commit has an outcome for each of its calls.');
+        const before = ords[index] ?? 0;
         for (let next = resolutions[nextResolution]; next?.call === index; next = resolutions[++nextResolution]) {
           const { call: _, ...resolution } = next;
-          resolve(resolution);
+          // A spawn that was reopened has an old place; everything else has the next one.
+          const isOwn = 'taskId' in call.args && call.args.taskId === resolution.taskId;
+          resolve(resolution, Math.max(resolution.ord - 1, isOwn ? before : 0));
         }
         const report = reportOf(call);
-        if (report !== null) acknowledge(report, outcome);
+        if (report !== null) acknowledge(report, outcome, before);
         if (call.verb === 'claimTask') {
           if (outcome.ok) claimed(owner, outcome.result as ResultOf<'claimTask'>);
           else unclaim(call.args.taskId);
@@ -249,13 +269,9 @@ export function createCopies(options: CopiesOptions): Copies {
         firstEvent = endEvent;
         if (takesAway(call)) forgetLost(call.args);
       }
-      telling.tellAll();
+      telling.flush();
     },
   };
-}
-
-function isResting(status: Copy['status']): boolean {
-  return status === 'waiting' || status === 'claiming';
 }
 
 function takesAway(call: VerbCall): call is VerbCall<'requeueTask' | 'failTask'> {
@@ -269,10 +285,4 @@ function endsAttempt(type: string): boolean {
 function reasonOf(call: VerbCall, type: string): DropReason {
   if (type === 'task.cancelled') return 'cancelled';
   return call.verb === 'failTask' && call.args.when === 'deadline' ? 'timeout' : 'lost';
-}
-
-/** Only what a copy needs goes over to its thread. */
-function toStartRow(row: StartRow): StartRow {
-  const { key, kind, status, value, askedAt, ord, emitsDone, at, tries, once } = row;
-  return { key, kind, status, value, askedAt, ord, emitsDone, at, tries, once };
 }

@@ -1,18 +1,19 @@
 import { failpoint } from '../failpoint.ts';
 import type { VerbCall } from '../model/batch.ts';
 import type { Lease } from '../model/fence.ts';
-import type { Cut } from '../model/journal.ts';
-import { type TaskError, taskError } from '../model/task-error.ts';
-import type { Store } from '../store/store.ts';
+import { taskError } from '../model/task-error.ts';
+import type { HeldTask, Store } from '../store/store.ts';
 import type { Pool, PoolOptions } from '../worker/pool.ts';
 import type { Report } from '../worker/protocol.ts';
 import { createClaims } from './claims.ts';
-import { type Copy, createCopies, type NumberedReport } from './copies.ts';
+import { type Copies, createCopies } from './copies.ts';
+import type { Copy, NumberedReport } from './copy.ts';
 import { groupBy } from './group-by.ts';
-import type { CommitListener, Log, LogOptions } from './log.ts';
+import type { CommitListener, Followers, Log, LogOptions } from './log.ts';
 import { createQuarantine } from './quarantine.ts';
 import { createReleases } from './releases.ts';
 import { verbOfReport } from './report-verb.ts';
+import { createTaking, leaseOf, REFUSED, releaseOf } from './taking.ts';
 import { wokenBy } from './waking.ts';
 import { createWriting, type Entry } from './writing.ts';
 
@@ -25,6 +26,25 @@ export interface Dispatcher extends Pick<PoolOptions, 'onReports' | 'onLost' | '
   drain(ms: number): Promise<void>;
   /** Gives back what still runs, now that its workers are gone, and writes nothing more; at the latest after `ms`. */
   stop(ms: number): Promise<void>;
+  readonly copies: Copies;
+  /** Looks soon for something to claim. */
+  claimSoon(): void;
+  /** Claims those of an owner's tasks whose copies wait, now that another process has woken them. */
+  claimWoken(owner: string, taskIds: readonly string[]): void;
+  /** Drops all copies, and writes nothing that they have reported. */
+  dropAll(): void;
+  /** Lets go of a task that this process holds, unless it has a copy, or one that is about to let go. */
+  giveBack(task: HeldTask): void;
+}
+
+/** What the dispatcher must know where several processes share a database. */
+export interface Neighbours {
+  /** See {@link Membership.isAlive}. */
+  isAlive(): boolean;
+  /** See {@link Follower.catchUp}. */
+  catchUp(owner: string): void;
+  /** Whether this process does what one of them has to do. */
+  isOnDuty(): boolean;
 }
 
 export interface DispatcherOptions {
@@ -35,6 +55,8 @@ export interface DispatcherOptions {
   maxRunningPerOwner?: number | undefined;
   /** How many questions of one owner may be pending. Default 10,000. */
   maxPendingPerOwner?: number | undefined;
+  /** Default: null, this process has the database for itself. */
+  neighbours?: Neighbours | null;
   /** Called with what must not happen, and costs one task its attempt. */
   onTrouble(taskId: string, why: string): void;
   /** Called with what must never happen, when the process cannot be trusted any more. */
@@ -47,6 +69,8 @@ const NO_WORKER = -1;
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, warmMs = DEFAULT_WARM_MS, maxRunningPerOwner, maxPendingPerOwner, onTrouble, onFatal } = options;
+  const { neighbours = null } = options;
+  const isAlive = neighbours?.isAlive ?? (() => true);
   let pool: Pool;
   let onIdle: (() => void) | null = null;
   const reportOf = new WeakMap<VerbCall, NumberedReport>();
@@ -55,7 +79,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     send: (command) => pool.send(command),
     reportOf: (call) => reportOf.get(call) ?? null,
     onStranded(copy, { code, message }) {
-      if (code === 'limit_exceeded') cut(copy, taskError(code, message), null);
+      if (code === 'limit_exceeded') taking.cut(copy, taskError(code, message), null);
       else blame(copy, message);
     },
     onParked(owner, claim) {
@@ -63,23 +87,37 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       write(NO_WORKER, owner, claim, [{ verb: 'requeueTask', args: { ...claim, cause: 'parked' } }, releaseOf(claim)]);
     },
     onCut: (copy) => releases.add(copy),
+    onBehind: neighbours?.catchUp ?? null,
+    mayStart: (node) => neighbours === null || (isAlive() && node === store.node),
   });
   const writing = createWriting({
-    isLive: ({ taskId, fence }) => copies.get(taskId)?.fence === fence,
-    onOvertaken: ({ taskId }) => giveBack(taskId),
+    isLive: ({ taskId, fence }) => isAlive() && copies.get(taskId)?.fence === fence,
+    onOvertaken({ taskId }) {
+      const copy = copies.get(taskId);
+      if (copy !== undefined) taking.giveBack(copy);
+    },
     onBroken({ taskId }, error) {
       const copy = copies.get(taskId);
       if (copy !== undefined) blame(copy, String(error));
     },
     onFatal,
   });
-  const claims = createClaims({ store, copies, maxRunningPerOwner, onSettled: tellIfIdle, onFatal });
-  const quarantine = createQuarantine({ store, claims });
+  const claims = createClaims({
+    ...{ store, copies, maxRunningPerOwner, mayClaim: isAlive, onSettled: tellIfIdle, onFatal },
+  });
+  const quarantine = createQuarantine({ store, claims, isMine: neighbours?.isOnDuty ?? (() => true), onFatal });
   const releases = createReleases({
     release(copy) {
       write(copy.worker ?? NO_WORKER, copy.owner, copy, [releaseOf(copy)]);
     },
     retire: (worker) => pool.retire(worker),
+  });
+
+  const taking = createTaking({
+    copies,
+    releases,
+    drop: (lease) => pool.send({ kind: 'drop', ...lease, reason: 'lost' }),
+    write: (copy, calls) => write(copy.worker ?? NO_WORKER, copy.owner, copy, calls),
   });
 
   function tellIfIdle(): void {
@@ -94,55 +132,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     );
   }
 
-  /** Takes a task from a copy, behind all that it has reported. */
-  function take(copy: Copy, calls: readonly VerbCall[]): void {
-    copies.lose(copy);
-    write(copy.worker ?? NO_WORKER, copy.owner, copy, calls);
+  /** Claims those of these tasks whose copies wait, in the commit that wakes them. */
+  function claimWarm(owner: string, woken: readonly string[]): Followers | null {
+    const warm = waiting(woken);
+    return warm.length === 0 ? null : claims.rightAway(owner, warm);
   }
 
-  /** The task of a copy that is gone goes on from its journal, in another. */
-  function requeue(copy: Copy, cause: 'worker_lost' | 'drained'): void {
-    const isHeld = copy.status === 'running';
-    // Who ends the task before it is requeued leaves it held.
-    take(copy, isHeld ? [{ verb: 'requeueTask', args: { ...leaseOf(copy), cause } }, releaseOf(copy)] : []);
-  }
-
-  /** The attempt of a copy that is gone has failed, whatever it may have said. */
-  function fail(copy: Copy, error: TaskError): void {
-    if (copy.status === 'lost') return;
-    const how = { error, cut: null, when: 'now', jitter: Math.random() } as const;
-    take(copy, [{ verb: 'failTask', args: { ...leaseOf(copy), ...how } }, releaseOf(copy)]);
-  }
-
-  /**
-   * The attempt of a copy has failed, and it is told to stop; what runs of it until then holds the task.
-   *
-   * @param back where its journal is taken back to; null keeps it whole
-   */
-  function cut(copy: Copy, error: TaskError, back: Cut | null): void {
-    if (copy.status === 'lost') return;
-    const how = { error, cut: back, when: 'cut', jitter: Math.random() } as const;
-    const isHeld = copy.status === 'running';
-    take(copy, [{ verb: 'failTask', args: { ...leaseOf(copy), ...how } }]);
-    if (isHeld) releases.add(copy);
-    drop(copy);
-  }
-
-  function drop(copy: Copy): void {
-    pool.send({ kind: 'drop', ...leaseOf(copy), reason: 'lost' });
+  function waiting(taskIds: readonly string[]): string[] {
+    return [...new Set(taskIds)].filter((taskId) => copies.get(taskId)?.status === 'waiting');
   }
 
   function blame(copy: Copy, why: string): void {
     if (copy.status === 'lost') return;
     onTrouble(copy.taskId, why);
-    cut(copy, taskError('agent_error', 'The server refused what the task reported.'), null);
-  }
-
-  function giveBack(taskId: string): void {
-    const copy = copies.get(taskId);
-    if (copy === undefined) return;
-    drop(copy);
-    requeue(copy, 'worker_lost');
+    taking.cut(copy, REFUSED, null);
   }
 
   /** What is to be written for a report; null for one of a copy that is gone. */
@@ -166,6 +169,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   return {
     onReports(worker, reports) {
+      // Nothing of what a process reports that was stopped for too long is written.
+      isAlive();
       const entries = reports.flatMap((report) => received(worker, report) ?? []);
       failpoint?.('reports-not-written');
       for (const [owner, own] of groupBy(entries, ({ taskId }) => copies.get(taskId)?.owner)) {
@@ -178,30 +183,31 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       for (const lease of lost) {
         releases.released(lease);
         const copy = copies.get(lease.taskId);
-        if (copy === undefined || copy.fence !== lease.fence) continue;
-        if (culprit?.taskId === copy.taskId) fail(copy, culprit.error);
-        else requeue(copy, 'worker_lost');
+        if (copy === undefined || !isOf(copy, lease.fence)) continue;
+        if (culprit?.taskId === copy.taskId) taking.fail(copy, culprit.error);
+        else taking.requeue(copy, 'worker_lost');
       }
     },
 
     onFailed(taskId, fence, error, _stack, back) {
       const copy = copies.get(taskId);
-      // Its thread may not have heard of its newest claim yet.
-      if (copy === undefined || fence < copy.firstFence || fence > copy.fence) return;
-      cut(copy, error, back);
+      if (copy === undefined || !isOf(copy, fence)) return;
+      taking.cut(copy, error, back);
     },
 
     follow(owner, calls) {
       if (copies.warm() === 0) return null;
       const parentOf = (taskId: string) => copies.get(taskId)?.parentId ?? null;
-      const woken = calls.flatMap((call) => wokenBy(owner, call, store, parentOf) ?? []);
-      const warm = [...new Set(woken)].filter((taskId) => copies.get(taskId)?.status === 'waiting');
-      return warm.length === 0 ? null : claims.rightAway(owner, warm);
+      const woken = wokenBy(owner, calls, store, parentOf);
+      if (woken instanceof Promise) return woken.then((taskIds) => () => claimWarm(owner, taskIds));
+      return woken.length === 0 ? null : () => claimWarm(owner, woken);
     },
 
     onCommitted(owner, calls, committed) {
       copies.committed(owner, calls, committed);
-      for (const call of calls) if (call.verb === 'claimTask') claims.settled(call.args.taskId);
+      for (const [at, { verb, args }] of calls.entries()) {
+        if (verb === 'claimTask') claims.settled(args.taskId, committed.outcomes[at]?.ok === true);
+      }
       tellIfIdle();
       // Where nothing was changed there is nothing new to claim.
       if (committed.events.length > 0 || committed.outcomes.some(({ ok }) => ok)) claims.schedule();
@@ -228,20 +234,32 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
 
     async stop(ms) {
-      for (const copy of copies.unfinished()) requeue(copy, 'drained');
+      for (const copy of copies.unfinished()) taking.requeue(copy, 'drained');
       releases.releaseAll();
       await writing.stop(ms);
+    },
+
+    copies,
+    claimSoon: claims.schedule,
+    claimWoken: (owner, taskIds) => claims.claimWarm(owner, waiting(taskIds)),
+
+    dropAll() {
+      for (const { taskId } of copies.all()) copies.cut(taskId, 'lost');
+      tellIfIdle();
+    },
+
+    giveBack({ owner, taskId, fence, status }) {
+      const lease = { taskId, fence };
+      if (copies.get(taskId)?.fence === fence || releases.has(lease)) return;
+      const requeueIt: VerbCall = { verb: 'requeueTask', args: { ...lease, cause: 'parked' } };
+      write(NO_WORKER, owner, lease, status === 'running' ? [requeueIt, releaseOf(lease)] : [releaseOf(lease)]);
     },
   };
 }
 
-function leaseOf({ taskId, fence }: Lease): Lease {
-  return { taskId, fence };
-}
-
-/** Of a task that is still held though it runs no more; of any other it does nothing. */
-function releaseOf(lease: Lease): VerbCall {
-  return { verb: 'releaseTask', args: leaseOf(lease) };
+/** Whether a claim is a copy's. Its thread may not have heard of the newest yet. */
+function isOf({ firstFence, fence }: Copy, claim: number): boolean {
+  return firstFence <= claim && claim <= fence;
 }
 
 function entryOf(lease: Lease, call: VerbCall): Entry {

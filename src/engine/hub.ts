@@ -1,9 +1,10 @@
 import { failpoint } from '../failpoint.ts';
-import { formatCursor } from '../model/cursor.ts';
-import { type Event, eventJson } from '../model/event.ts';
-import type { Scope } from '../store/store.ts';
-import { eventFrame } from './frame.ts';
+import { type EpochRow, epochAt } from '../model/epoch.ts';
+import type { Event } from '../model/event.ts';
+import type { LogState, Scope } from '../store/store.ts';
+import { groupBy } from './group-by.ts';
 import type { CommitListener } from './log.ts';
+import { createRing, push, type Recent, type Ring, recent, restart } from './ring.ts';
 
 /** Wakes readers, and keeps what was appended last, so that those who keep up need not ask the store. */
 export interface Hub {
@@ -11,6 +12,15 @@ export interface Hub {
   subscribe(owner: string, scope: Scope, ring: () => void): Subscription;
   /** Takes in what was committed, in the order of the commits. */
   readonly onCommitted: CommitListener;
+  /** Those whose logs are read. */
+  owners(): Iterable<string>;
+  has(owner: string): boolean;
+  /** Up to where what is kept of an owner's log is complete; null while nothing of it is. */
+  head(owner: string): number | null;
+  /** Takes in what was read of a log, since others had written there. */
+  onRead(owner: string, stretch: Stretch): void;
+  /** Forgets what is kept of a log, and begins anew at its head: the readers read on from the store, each by itself. */
+  beginAnew(owner: string, log: LogState): void;
 }
 
 export interface Subscription {
@@ -19,26 +29,23 @@ export interface Subscription {
   close(): void;
 }
 
-/** The events of a scope after a seq, up to `head`: all of them, or as many as are sent at a time. */
-export interface Recent {
-  head: number;
-  /** Whether that is all that is known. */
-  isAll: boolean;
-  /** Under which all of them were written. */
-  epoch: string;
+/** All events of a log after a seq, up to `scannedTo`. */
+export interface Stretch {
+  after: number;
+  scannedTo: number;
   events: readonly Event[];
-  /** All of them as SSE messages; built once for every reader that stands at the same place. */
-  frames(): Buffer;
+  /** The log's. */
+  epochs: readonly EpochRow[];
 }
 
-/** A ring holds at least so many events, if they are small, and is cut when it reaches twice that … */
-const RING_EVENTS = 1024;
-/** … or so many bytes. */
-const RING_BYTES = 4 * 1024 * 1024;
-/** So much is sent at a time, and one event more: a reader that takes little must not make the server keep much for it. */
-const STRETCH_BYTES = 256 * 1024;
-/** What an event takes beside its data. */
-const ENTRY_BYTES = 200;
+export interface HubOptions {
+  /**
+   * Whether others write in the same logs. Then a commit that does not follow what is known is left to {@link Hub.onRead};
+   * else all rings begin anew with it. Default false.
+   */
+  isShared?: boolean;
+}
+
 /** Above so many readers of one topic their wake-ups are gathered for a while, not only for a tick. */
 const CROWD = 50;
 const CROWD_DELAY_MS = { least: 5, most: 100 };
@@ -47,12 +54,7 @@ const REST_RATIO = 4;
 
 interface Topic {
   readers: Set<() => void>;
-  /** Every event of the topic after this seq is in `entries`. */
-  base: number;
-  entries: Event[];
-  /** About how much memory the entries hold. */
-  bytes: number;
-  chunk: { after: number; head: number; bytes: Buffer } | null;
+  ring: Ring;
 }
 
 interface OwnerTopics {
@@ -63,7 +65,7 @@ interface OwnerTopics {
   epoch: string;
 }
 
-export function createHub(): Hub {
+export function createHub({ isShared = false }: HubOptions = {}): Hub {
   const owners = new Map<string, OwnerTopics>();
   const few = createRounds((flush) => setImmediate(flush));
   const crowds = createRounds((flush, lastMs) => {
@@ -78,15 +80,38 @@ export function createHub(): Hub {
   function topicOf(owner: string, key: string): Topic {
     const own = owners.get(owner) ?? { topics: new Map(), head: null, epoch: '' };
     owners.set(owner, own);
-    const topic = own.topics.get(key) ?? {
-      readers: new Set(),
-      base: own.head ?? Infinity,
-      entries: [],
-      bytes: 0,
-      chunk: null,
-    };
+    const topic = own.topics.get(key) ?? { readers: new Set(), ring: createRing(own.head ?? Infinity) };
     own.topics.set(key, topic);
     return topic;
+  }
+
+  /** Everything that is to be told under an epoch is told from this seq on. */
+  function restartAll(own: OwnerTopics, base: number, epoch: string): void {
+    for (const { ring } of own.topics.values()) restart(ring, base);
+    own.head = base;
+    own.epoch = epoch;
+  }
+
+  /** @param events those after the rings' head, written under their epoch */
+  function publish(own: OwnerTopics, events: readonly Event[]): void {
+    let before: Event | null = null;
+    let topics: Topic[] = [];
+    for (const event of events) {
+      if (before === null || event.taskId !== before.taskId || event.taskId === null) {
+        topics = keysOf(event).flatMap((key) => own.topics.get(key) ?? []);
+        topics.forEach(schedule);
+      }
+      before = event;
+      // Of a deleted conversation nothing else is told any more: the store knows what may be, and whose stream is over.
+      if (event.type === 'conversation.deleted') {
+        for (const topic of own.topics.values()) {
+          restart(topic.ring, event.seq - 1);
+          schedule(topic);
+        }
+      }
+      for (const { ring } of topics) push(ring, event);
+      own.head = event.seq;
+    }
   }
 
   return {
@@ -97,8 +122,8 @@ export function createHub(): Hub {
       return {
         after(seq) {
           const { head = null, epoch = '' } = owners.get(owner) ?? {};
-          if (head === null || seq < topic.base || seq > head) return null;
-          return recent(topic, seq, head, epoch);
+          if (head === null || seq < topic.ring.base || seq > head) return null;
+          return recent(topic.ring, seq, head, epoch);
         },
         close() {
           topic.readers.delete(ring);
@@ -112,26 +137,40 @@ export function createHub(): Hub {
 
     onCommitted(owner, _calls, { events, epoch, firstSeq }) {
       const own = owners.get(owner);
-      const last = events.at(-1);
-      if (own === undefined || last === undefined) return;
-      // A reader is never given a ring with a hole in it: where a publication is missing, all begin anew.
-      const continues = own.head === firstSeq - 1 && own.epoch === epoch;
-      if (!continues) for (const topic of own.topics.values()) restart(topic, firstSeq - 1);
-      own.head = last.seq;
-      own.epoch = epoch;
-      let before: Event | null = null;
-      let topics: Topic[] = [];
-      for (const event of events) {
-        if (before === null || event.taskId !== before.taskId || event.taskId === null) {
-          topics = keysOf(event).flatMap((key) => own.topics.get(key) ?? []);
-          topics.forEach(schedule);
-        }
-        before = event;
-        // Of a deleted conversation nothing else is told any more: the store knows what may be.
-        if (event.type === 'conversation.deleted')
-          for (const topic of own.topics.values()) restart(topic, event.seq - 1);
-        for (const topic of topics) push(topic, event);
+      if (own === undefined || events.length === 0) return;
+      const known = isShared ? own.head : null;
+      // A reader is never given a ring with a hole in it.
+      if (known !== null && known < firstSeq - 1) return;
+      const news = known === null ? events : events.filter(({ seq }) => seq > known);
+      const base = (news[0]?.seq ?? 0) - 1;
+      if (news.length > 0 && (own.head !== base || own.epoch !== epoch)) restartAll(own, base, epoch);
+      publish(own, news);
+    },
+
+    owners: () => owners.keys(),
+    has: (owner) => owners.has(owner),
+    head: (owner) => owners.get(owner)?.head ?? null,
+
+    onRead(owner, { after, scannedTo, events, epochs }) {
+      const own = owners.get(owner);
+      if (own === undefined || own.head === null || after > own.head) return;
+      const known = own.head;
+      const news = events.filter(({ seq }) => seq > known);
+      for (const [epoch, part] of groupBy(news, ({ seq }) => epochAt(epochs, seq) ?? '')) {
+        if (own.epoch !== epoch) restartAll(own, (part[0]?.seq ?? 0) - 1, epoch);
+        publish(own, part);
       }
+      if (scannedTo <= known) return;
+      const epoch = epochAt(epochs, scannedTo) ?? '';
+      if (own.epoch !== epoch) restartAll(own, scannedTo, epoch);
+      own.head = scannedTo;
+    },
+
+    beginAnew(owner, log) {
+      const own = owners.get(owner);
+      if (own === undefined) return;
+      restartAll(own, log.head, epochAt(log.epochs, log.head) ?? '');
+      for (const topic of own.topics.values()) schedule(topic);
     },
   };
 }
@@ -181,56 +220,4 @@ function keysOf({ taskId, rootId, conversationId }: Event): string[] {
   if (rootId !== null) keys.push(`root ${rootId}`);
   if (taskId !== rootId) keys.push(`child ${taskId}`);
   return keys;
-}
-
-function restart(topic: Topic, base: number): void {
-  topic.base = base;
-  topic.entries = [];
-  topic.bytes = 0;
-  topic.chunk = null;
-}
-
-function push(topic: Topic, entry: Event): void {
-  topic.entries.push(entry);
-  topic.bytes += sizeOf(entry);
-  if (topic.bytes > RING_BYTES) restart(topic, entry.seq);
-  else if (topic.entries.length === 2 * RING_EVENTS) {
-    topic.entries = topic.entries.slice(-RING_EVENTS);
-    topic.base = (topic.entries[0]?.seq ?? 1) - 1;
-    topic.bytes = topic.entries.reduce((sum, each) => sum + sizeOf(each), 0);
-  }
-}
-
-function sizeOf({ data }: Event): number {
-  return data.length + ENTRY_BYTES;
-}
-
-/** @param known the seq up to which the topic is complete */
-function recent(topic: Topic, after: number, known: number, epoch: string): Recent {
-  const { entries } = topic;
-  let from = entries.length;
-  while (from > 0 && (entries[from - 1]?.seq ?? 0) > after) from--;
-  const events: Event[] = [];
-  let bytes = 0;
-  for (const event of entries.slice(from)) {
-    if (bytes >= STRETCH_BYTES) break;
-    events.push(event);
-    bytes += sizeOf(event);
-  }
-  const isAll = from + events.length === entries.length;
-  const head = isAll ? known : (events.at(-1)?.seq ?? known);
-  return {
-    head,
-    isAll,
-    epoch,
-    events,
-    frames() {
-      if (topic.chunk?.after === after && topic.chunk.head === head) return topic.chunk.bytes;
-      let text = '';
-      for (const event of events) text += eventFrame(formatCursor(epoch, event.seq), eventJson(event));
-      const bytes = Buffer.from(text);
-      topic.chunk = { after, head, bytes };
-      return bytes;
-    },
-  };
 }

@@ -13,7 +13,8 @@ export function createInProgress(store: Pick<StoreReads, 'hasKey'>): InProgress 
   return {
     async run(owner, idempotency, request) {
       // Once the first has left its result, any number may be answered with it at a time.
-      if (idempotency === undefined || store.hasKey(owner, idempotency.key)) return request();
+      if (idempotency === undefined || (await store.hasKey(owner, idempotency.key))) return request();
+      // From here to where it is noted nothing is awaited: of two that came together one must find the other.
       const id = JSON.stringify([owner, idempotency.key]);
       if (running.has(id)) {
         throw new HoldfastError(

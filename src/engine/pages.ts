@@ -1,19 +1,10 @@
 import { HoldfastError, type ResetReason } from '../model/error.ts';
 import { type Event, eventJson } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
-import type { Store } from '../store/store.ts';
+import type { LogState, Store } from '../store/store.ts';
 import { createBell } from './bell.ts';
 import type { Hub } from './hub.ts';
-import {
-  cursorAt,
-  freshPosition,
-  isEndOf,
-  isExpired,
-  isGone,
-  type Position,
-  type Subject,
-  subjectNow,
-} from './position.ts';
+import { cursorAt, freshPosition, isEndOf, isExpired, type Position, type Subject, subjectNow } from './position.ts';
 
 /** A stretch of a log as one JSON answer. @see docs/protocol.md §5.6 */
 export interface EventsPage {
@@ -58,31 +49,38 @@ export async function readEventsPage(store: Store, hub: Hub, request: PageReques
       await bell.wait(leftMs, request.signals);
       page = await collect(store, { ...request, position: page.position });
     }
-    return {
-      events: page.events,
-      cursor: cursorOf(store, request.owner, page.position),
-      caughtUp: page.caughtUp,
-      done: page.done,
-    };
+    const { events, log, position, caughtUp, done } = page;
+    return { events, cursor: cursorAt(log, position), caughtUp, done };
   } finally {
     subscription.close();
   }
 }
 
-async function collect(store: Store, request: PageRequest) {
+/** What was collected, the place up to which, and the log as it was then. */
+interface Collected {
+  events: string[];
+  log: LogState;
+  position: Position;
+  caughtUp: boolean;
+  done: boolean;
+}
+
+/** Reads what there was when it began. */
+async function collect(store: Store, request: PageRequest): Promise<Collected> {
   const { owner, passes } = request;
   let { position } = request;
-  const { head } = store.log(owner);
+  let head: number | null = null;
   const events: string[] = [];
   let bytes = 0;
   let hasEnded = false;
   for (;;) {
-    if (isGone(store, owner, request.subject)) return { events, position, caughtUp: true, done: true };
-    const { log, subject, page } = store.snapshot(() => look(store, request, position, head));
-    if (page === null) {
-      if (events.length > 0) return { events, position, caughtUp: false, done: false };
-      const fresh = store.snapshot(() => freshPosition(store, owner, subject));
-      throw cursorGone('expired', cursorOf(store, owner, fresh));
+    const { log, subject, page } = await look(store, request, position, head);
+    head ??= log.head;
+    if (subject === null) return { events, log, position, caughtUp: true, done: true };
+    if (isExpired(subject, log, position)) {
+      if (events.length > 0) return { events, log, position, caughtUp: false, done: false };
+      const fresh = await store.snapshot((reads) => freshPosition(reads, owner, subject));
+      throw cursorGone('expired', cursorAt(fresh.log, fresh.position));
     }
     const { events: read, scannedTo } = page;
     for (const event of read) {
@@ -90,7 +88,7 @@ async function collect(store: Store, request: PageRequest) {
         const text = withId(cursorAt(log, { seq: event.seq, until: position.until }), event);
         const size = Buffer.byteLength(text) + 1;
         const full = events.length === request.limit || bytes + size > MAX_EVENTS_BYTES;
-        if (full && events.length > 0) return { events, position, caughtUp: false, done: false };
+        if (full && events.length > 0) return { events, log, position, caughtUp: false, done: false };
         events.push(text);
         bytes += size;
       }
@@ -102,21 +100,31 @@ async function collect(store: Store, request: PageRequest) {
     if (position.until === null && position.seq >= head) {
       const { task } = subject;
       const done = hasEnded || (task !== null && isTerminal(task.status) && position.seq >= task.lastSeq);
-      return { events, position, caughtUp: true, done };
+      return { events, log, position, caughtUp: true, done };
     }
     await nextTick();
-    if (request.signals.some(({ aborted }) => aborted)) return { events, position, caughtUp: false, done: false };
+    if (request.signals.some(({ aborted }) => aborted)) return { events, log, position, caughtUp: false, done: false };
   }
 }
 
-/** One instant's log, task and next events; no events where some were pruned that a reader at this place has to be told. */
-function look(store: Store, { owner, subject: asked, limit }: PageRequest, position: Position, head: number) {
-  const log = store.log(owner);
-  const subject = subjectNow(store, owner, asked);
-  if (isExpired(subject, log, position)) return { log, subject, page: null };
+/**
+ * One instant's log, subject and next events; of a subject that is gone, and where some were pruned that a reader at this
+ * place has to be told, they are not to be used.
+ *
+ * @param head where to end; null for the head of the same instant
+ */
+async function look(store: Store, request: PageRequest, position: Position, head: number | null) {
+  const { owner, subject: asked, limit } = request;
   const { seq, until } = position;
   const range = { after: seq, upTo: until ?? head, unfinishedAt: until, limit };
-  return { log, subject, page: store.readEvents(owner, { scope: subject.scope, ...range }) };
+  const [subject, log, page] = await store.snapshot((reads) =>
+    Promise.all([
+      subjectNow(reads, owner, asked),
+      reads.log(owner),
+      reads.readEvents(owner, { scope: asked.scope, ...range }),
+    ]),
+  );
+  return { log, subject, page };
 }
 
 /** What a page answers in place of events where a stream sends `reset`. */
@@ -125,10 +133,6 @@ export function cursorGone(reason: ResetReason, resumeAfter: string): HoldfastEr
     reason,
     resumeAfter,
   });
-}
-
-function cursorOf(store: Store, owner: string, position: Position): string {
-  return cursorAt(store.log(owner), position);
 }
 
 function withId(cursor: string, event: Event): string {

@@ -4,7 +4,7 @@ import { epochAt, judgeCursor } from '../model/epoch.ts';
 import type { ResetReason } from '../model/error.ts';
 import { type Event, isTerminalEvent } from '../model/event.ts';
 import { isTerminal, type TaskRecord } from '../model/task.ts';
-import type { LogState, Scope, Store } from '../store/store.ts';
+import type { LogState, Queries, Scope } from '../store/store.ts';
 
 /** A reader's place in a log. Within a retelling only trees unfinished at `until` are told, until `seq` has reached it. */
 export interface Position {
@@ -35,17 +35,19 @@ export function conversationSubject(conversation: ConversationRecord): Subject {
   return { scope: { kind: 'conversation', conversationId: conversation.id }, task: null, conversation };
 }
 
-/** The same as it is now; what is not there any more, as it was. */
-export function subjectNow(store: Store, owner: string, subject: Subject): Subject {
+/**
+ * The same as it is now; a conversation that is not there any more, as it was.
+ *
+ * @returns null when its task was deleted with its conversation: there is no event that would tell its stream so
+ */
+export async function subjectNow(reads: Queries, owner: string, subject: Subject): Promise<Subject | null> {
   const { task, conversation } = subject;
-  if (task !== null) return { ...subject, task: store.task(owner, task.id) ?? task };
+  if (task !== null) {
+    const now = await reads.task(owner, task.id);
+    return now && { ...subject, task: now };
+  }
   if (conversation === null) return subject;
-  return { ...subject, conversation: store.conversation(owner, conversation.id) ?? conversation };
-}
-
-/** Whether the task was deleted with its conversation: there is no event that would tell its stream so. */
-export function isGone(store: Store, owner: string, { task }: Subject): boolean {
-  return task !== null && store.task(owner, task.id) === null;
+  return { ...subject, conversation: (await reads.conversation(owner, conversation.id)) ?? conversation };
 }
 
 /** Whether a stream ends with this event. */
@@ -65,21 +67,25 @@ export function taskSubject(task: TaskRecord): Subject {
 /**
  * Where a reader begins who asks for `asked`.
  *
+ * @param reads those of one snapshot
  * @param asked null when the client named no place
  */
-export function startOf(store: Store, owner: string, subject: Subject, asked: StartPoint | null): Start {
-  const log = store.log(owner);
+export async function startOf(
+  reads: Queries,
+  owner: string,
+  subject: Subject,
+  asked: StartPoint | null,
+): Promise<Start> {
+  const { log, position: fresh } = await freshPosition(reads, owner, subject);
   const { task } = subject;
-  if (asked === null) return { kind: 'at', position: freshPosition(store, owner, subject) };
+  if (asked === null) return { kind: 'at', position: fresh };
   if (asked === 'latest') return { kind: 'at', position: { seq: log.head, until: null } };
   if (asked === 'beginning') return { kind: 'at', position: { seq: beginning(subject, log), until: null } };
   const verdict = judgeCursor(log.epochs, log.head, asked);
-  if (verdict !== 'valid') return { kind: 'reset', reason: verdict, position: freshPosition(store, owner, subject) };
+  if (verdict !== 'valid') return { kind: 'reset', reason: verdict, position: fresh };
   const position = positionOf(asked, task);
   if (task !== null && isTerminal(task.status) && position.seq >= task.lastSeq) return { kind: 'over', position };
-  if (isExpired(subject, log, position)) {
-    return { kind: 'reset', reason: 'expired', position: freshPosition(store, owner, subject) };
-  }
+  if (isExpired(subject, log, position)) return { kind: 'reset', reason: 'expired', position: fresh };
   return { kind: 'at', position };
 }
 
@@ -93,12 +99,31 @@ function markOf({ task, conversation }: Subject, log: LogState): number {
   return (task ?? conversation ?? log).prunedSeq;
 }
 
-/** Where unfinished work starts: where a reader begins who knows nothing, or whose cursor was lost. */
-export function freshPosition(store: Store, owner: string, subject: Subject): Position {
-  const log = store.log(owner);
-  if (subject.task !== null) return { seq: beginning(subject, log), until: null };
-  const from = store.unfinishedFrom(owner, subject.conversation?.id);
-  return from === null ? { seq: log.head, until: null } : { seq: from, until: log.head };
+/**
+ * Where unfinished work starts: where a reader begins who knows nothing, or whose cursor was lost. With the log of that
+ * instant.
+ *
+ * @param reads those of one snapshot
+ */
+export async function freshPosition(
+  reads: Queries,
+  owner: string,
+  subject: Subject,
+): Promise<{ log: LogState; position: Position }> {
+  const { task, conversation } = subject;
+  const [log, from] = await Promise.all([
+    reads.log(owner),
+    task === null ? reads.unfinishedFrom(owner, conversation?.id) : null,
+  ]);
+  return {
+    log,
+    position: task === null ? retellingFrom(from, log) : { seq: beginning(subject, log), until: null },
+  };
+}
+
+/** @param from just before the first event of what is unfinished; null when nothing is */
+export function retellingFrom(from: number | null, { head }: LogState): Position {
+  return from === null ? { seq: head, until: null } : { seq: from, until: head };
 }
 
 /** The cursor for a place: one of a retelling carries the epoch of its `until`. */
@@ -109,6 +134,11 @@ export function cursorAt(log: LogState, { seq, until }: Position): string {
 /** The cursor for a seq outside of any retelling. */
 export function plainCursor(log: LogState, seq: number): string {
   return cursorAt(log, { seq, until: null });
+}
+
+/** The cursor for all that there is. */
+export function headCursor(log: LogState): string {
+  return plainCursor(log, log.head);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Store, Suspect } from '../store/store.ts';
 import type { Claims } from './claims.ts';
 import { ALONE_AFTER_MS } from './orphans.ts';
+import { unlessFull } from './refusal.ts';
 
 /**
  * Starts the tasks during which the process died twice in a row without their getting anything done: a few at first, then
@@ -10,7 +11,7 @@ import { ALONE_AFTER_MS } from './orphans.ts';
  */
 export interface Quarantine {
   /** Starts the next group when its time has come. */
-  tick(now: number): void;
+  tick(now: number): Promise<void>;
   start(): void;
   stop(): void;
 }
@@ -27,20 +28,33 @@ const AT_ONCE = 1000;
 
 export interface QuarantineOptions {
   store: Pick<Store, 'suspects' | 'now'>;
-  claims: Pick<Claims, 'claim' | 'room' | 'reserve'>;
+  claims: Pick<Claims, 'claim' | 'room' | 'reserve' | 'knows'>;
+  /**
+   * Whether this process is the one of several to do it: one is enough, and the order in which suspects are started is then
+   * that of one. What it learns by a death is in the store, for whoever is next. Default: it is the only one.
+   */
+  isMine?: () => boolean;
   /** 0 ≤ x < 1 */
   random?: () => number;
+  /** Called when the suspects cannot be read, and not for want of the database: it is asked again. */
+  onFatal(error: unknown): void;
 }
 
-export function createQuarantine({ store, claims, random = Math.random }: QuarantineOptions): Quarantine {
+export function createQuarantine(options: QuarantineOptions): Quarantine {
+  const { store, claims, isMine = () => true, random = Math.random, onFatal } = options;
   let groups = 0;
   let deaths = 0;
   /** The last group: when it was started, and what is counted to it. */
   let last = { at: Number.NEGATIVE_INFINITY, counted: 0 };
   let timer: NodeJS.Timeout | null = null;
+  let ticking = false;
 
-  function tick(now: number): void {
-    const suspects = store.suspects(AT_ONCE);
+  async function tick(now: number): Promise<void> {
+    if (!isMine()) {
+      claims.reserve(0);
+      return;
+    }
+    const suspects = (await store.suspects(AT_ONCE)).filter(({ agent }) => claims.knows(agent));
     deaths = Math.max(deaths, ...suspects.map(({ crashes }) => crashes));
     const next = nextGroup(suspects, groupSize(groups, deaths), random);
     const counted = Math.max(0, ...next.map(({ aloneCrashes }) => aloneCrashes));
@@ -55,14 +69,27 @@ export function createQuarantine({ store, claims, random = Math.random }: Quaran
     groups++;
   }
 
+  /** One at a time: two would start the same group twice. */
+  function turn(): void {
+    if (ticking) return;
+    ticking = true;
+    tick(store.now())
+      .catch(unlessFull)
+      .catch((error: unknown) => timer !== null && onFatal(error))
+      .finally(() => {
+        ticking = false;
+      });
+  }
+
   return {
     tick,
     start() {
-      tick(store.now());
-      timer = setInterval(() => tick(store.now()), TICK_MS).unref();
+      turn();
+      timer = setInterval(turn, TICK_MS).unref();
     },
     stop() {
       if (timer !== null) clearInterval(timer);
+      timer = null;
     },
   };
 }

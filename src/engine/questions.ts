@@ -6,16 +6,16 @@ import { type Answers, type Question, toQuestion } from '../model/question.ts';
 import type { Committed, QuestionFilter, Store } from '../store/store.ts';
 import type { InProgress } from './in-progress.ts';
 import type { Log } from './log.ts';
-import { plainCursor } from './position.ts';
+import { headCursor, plainCursor } from './position.ts';
 import { unwrap } from './refusal.ts';
 import type { Read, Written } from './tasks.ts';
 
 /** What clients do with questions. First answer wins. @see docs/protocol.md §6 */
 export interface Questions {
   /** @throws HoldfastError `not_found` */
-  get(owner: string, id: string): Read<{ question: Question }>;
+  get(owner: string, id: string): Promise<Read<{ question: Question }>>;
   /** Oldest first. */
-  list(owner: string, filter: QuestionFilter): Read<{ questions: Question[] }>;
+  list(owner: string, filter: QuestionFilter): Promise<Read<{ questions: Question[] }>>;
   /** @throws HoldfastError `not_found`, `question_resolved`, `invalid_answer`, and those of idempotency and storage */
   answer(
     owner: string,
@@ -43,36 +43,31 @@ export interface QuestionsDependencies {
 }
 
 export function createQuestions({ store, log, inProgress }: QuestionsDependencies): Questions {
-  function headCursor(owner: string): string {
-    const state = store.log(owner);
-    return plainCursor(state, state.head);
-  }
-
   /** The cursor is that of the commit, not of what has come since: it may be where a client follows on. */
-  function written(
+  async function written(
     owner: string,
     { outcomes, firstSeq, events }: Committed<readonly [QuestionCall]>,
-  ): Written<{ question: Question }> {
-    const state = store.log(owner);
+  ): Promise<Written<{ question: Question }>> {
+    const state = await store.log(owner);
     const { result, replayed } = unwrap(outcomes[0], state);
     const cursor = plainCursor(state, firstSeq - 1 + events.length);
     return { question: toQuestion(result.question), replayed, cursor };
   }
 
   return {
-    get(owner, id) {
-      return store.snapshot(() => {
-        const question = store.question(owner, id);
-        if (question === null) throw new HoldfastError('not_found', 'There is no such question.');
-        return { question: toQuestion(question), cursor: headCursor(owner) };
-      });
+    async get(owner, id) {
+      const [question, log] = await store.snapshot((reads) =>
+        Promise.all([reads.question(owner, id), reads.log(owner)]),
+      );
+      if (question === null) throw new HoldfastError('not_found', 'There is no such question.');
+      return { question: toQuestion(question), cursor: headCursor(log) };
     },
 
-    list(owner, filter) {
-      return store.snapshot(() => ({
-        questions: store.listQuestions(owner, filter).map(toQuestion),
-        cursor: headCursor(owner),
-      }));
+    async list(owner, filter) {
+      const [questions, log] = await store.snapshot((reads) =>
+        Promise.all([reads.listQuestions(owner, filter), reads.log(owner)]),
+      );
+      return { questions: questions.map(toQuestion), cursor: headCursor(log) };
     },
 
     answer(owner, questionId, given, resolvedBy, idempotency) {

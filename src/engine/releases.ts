@@ -16,6 +16,8 @@ export interface Releases {
   add(copy: LeavingCopy): void;
   /** Nothing of the copy runs any more. Others than those that were added are ignored. */
   released(lease: Lease): void;
+  /** Whether it is waited for that this one lets go. */
+  has(lease: Lease): boolean;
   /** Gives up all of them at once. */
   releaseAll(): void;
 }
@@ -62,6 +64,7 @@ export function createReleases({ release, retire }: ReleasesOptions): Releases {
       leaving.delete(id);
       release(left.copy);
     },
+    has: (lease) => leaving.has(idOf(lease)),
     releaseAll() {
       for (const { copy, timer } of leaving.values()) {
         clearTimeout(timer);

@@ -1,6 +1,6 @@
 import type { VerbCall } from '../model/batch.ts';
 import type { UnfinishedLimit } from '../model/limits.ts';
-import type { NumberedReport } from './copies.ts';
+import type { NumberedReport } from './copy.ts';
 
 /** The verb that a copy's report asks for. @param maxUnfinished see {@link UnfinishedLimit} */
 export function verbOfReport(report: NumberedReport, maxUnfinished: UnfinishedLimit['maxUnfinished']): VerbCall {

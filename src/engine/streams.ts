@@ -19,12 +19,12 @@ import type { Tasks } from './tasks.ts';
 /** Reading an owner's log from a place on, live or by the page. @see docs/protocol.md §5 */
 export interface Streams {
   /** What a task's stream is about. @throws HoldfastError `not_found` */
-  ofTask(owner: string, taskId: string): Subject;
+  ofTask(owner: string, taskId: string): Promise<Subject>;
   /** What a conversation's stream is about. @throws HoldfastError `not_found` */
-  ofConversation(owner: string, conversationId: string): Subject;
-  ofOwner(): Subject;
-  startOf(owner: string, subject: Subject, asked: StartPoint | null): Start;
-  cursorAt(owner: string, position: Position): string;
+  ofConversation(owner: string, conversationId: string): Promise<Subject>;
+  ofOwner(): Promise<Subject>;
+  startOf(owner: string, subject: Subject, asked: StartPoint | null): Promise<Start>;
+  cursorAt(owner: string, position: Position): Promise<string>;
   open(request: TailRequest, sink: Sink): Tail;
   page(request: Omit<PageRequest, 'signals'> & { signal: AbortSignal }): Promise<EventsPage>;
 }
@@ -38,11 +38,11 @@ export function createStreams(
   stopping: AbortSignal,
 ): Streams {
   return {
-    ofTask: (owner, taskId) => taskSubject(tasks.record(owner, taskId)),
-    ofConversation: (owner, id) => conversationSubject(conversations.record(owner, id)),
-    ofOwner: () => EVERYTHING,
-    startOf: (owner, subject, asked) => store.snapshot(() => startOf(store, owner, subject, asked)),
-    cursorAt: (owner, position) => cursorAt(store.log(owner), position),
+    ofTask: async (owner, taskId) => taskSubject(await tasks.record(owner, taskId)),
+    ofConversation: async (owner, id) => conversationSubject(await conversations.record(owner, id)),
+    ofOwner: async () => EVERYTHING,
+    startOf: (owner, subject, asked) => store.snapshot((reads) => startOf(reads, owner, subject, asked)),
+    cursorAt: async (owner, position) => cursorAt(await store.log(owner), position),
     open: (request, sink) => openTail(store, hub, request, sink),
     page: (request) => readEventsPage(store, hub, { ...request, signals: [request.signal, stopping] }),
   };

@@ -3,6 +3,7 @@ import type { VerbCall } from '../model/batch.ts';
 import { taskError } from '../model/task-error.ts';
 import type { DueItem, Store } from '../store/store.ts';
 import { groupBy } from './group-by.ts';
+import { createDueTimes } from './due-times.ts';
 import type { CommitListener, Log } from './log.ts';
 import { unlessFull } from './refusal.ts';
 
@@ -16,6 +17,8 @@ export interface Sweeper {
   tick(log: Log): Promise<void>;
   /** There is something to purge: looks at once, not only when the next thing is due. */
   purgeSoon(): void;
+  /** Other processes may have written what falls due. */
+  lookSoon(): void;
   start(log: Log): void;
   stop(): void;
 }
@@ -29,16 +32,26 @@ const PURGE_EVERY_MS = 50;
 const NEVER = Number.POSITIVE_INFINITY;
 /** After trouble with the storage. */
 const RETRY_MS = 1000;
+/** What others have written is looked at together; what falls due by it, the others may make happen themselves first. */
+const OTHERS_MS = 50;
 
 export interface SweeperOptions {
   store: Store;
   /** Events of a tree are kept so long after its end; null keeps them for ever. */
   retentionMs: number | null;
+  /**
+   * Whether this process is the one of several that looks for what any of them has written. Each makes happen what falls
+   * due by its own commits. Default: it is the only one.
+   */
+  isOnDuty?: (() => boolean) | null;
   /** Called with what is no want of space: a bug. */
   onFatal(error: unknown): void;
 }
 
-export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): Sweeper {
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { store, retentionMs, isOnDuty = null, onFatal } = options;
+  /** What this process has written itself, where there are others. */
+  const own = createDueTimes();
   let timer: NodeJS.Timeout | null = null;
   let armedFor = Number.POSITIVE_INFINITY;
   let running: Log | null = null;
@@ -50,19 +63,20 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
 
   async function tick(log: Log): Promise<void> {
     for (let full = true; full; ) {
-      const due = store.due(store.now(), AT_ONCE);
+      const due = await store.due(AT_ONCE);
       if (due.length > 0) failpoint?.('due-not-fired');
       await Promise.all(due.map((item) => log.commit(item.owner, [callOf(item)])));
       if (due.length > 0) failpoint?.('fired-not-armed');
       full = due.length === AT_ONCE;
     }
+    if (isOnDuty?.() === false) return;
     await purge(log);
     if (retentionMs !== null && store.now() >= pruneAt) await prune(log, retentionMs);
   }
 
   /** Takes a slice of each deleted conversation. */
   async function purge(log: Log): Promise<void> {
-    const deleted = store.purgeable(PURGED_AT_ONCE);
+    const deleted = await store.purgeable(PURGED_AT_ONCE);
     await Promise.all(
       deleted.map(({ owner, conversationId }) =>
         log.commit(owner, [{ verb: 'purgeConversation', args: { conversationId } }]),
@@ -73,7 +87,7 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
 
   /** Takes a few, so that a backlog of them holds up nothing that is due. */
   async function prune(log: Log, retention: number): Promise<void> {
-    const roots = store.prunable(store.now() - retention, PRUNED_AT_ONCE);
+    const roots = await store.prunable(retention, PRUNED_AT_ONCE);
     for (const [owner, own] of groupBy(roots, (root) => root.owner)) {
       const calls = own.map(({ taskId }): VerbCall => {
         return { verb: 'pruneTask', args: { rootId: taskId, retentionMs: retention } };
@@ -102,19 +116,32 @@ export function createSweeper({ store, retentionMs, onFatal }: SweeperOptions): 
     armedFor = Number.POSITIVE_INFINITY;
     ticking = true;
     const done = await tick(log).then(() => true, unlessFull);
+    // Before it is seen what is next: what that look comes too early for arms the next turn itself.
     ticking = false;
-    arm(
-      done === null
-        ? store.now() + RETRY_MS
-        : Math.min(store.nextDueAt() ?? NEVER, retentionMs === null ? NEVER : pruneAt, purgeAt),
-    );
+    const next = done === null ? null : await nextAt().catch(unlessFull);
+    arm(next ?? store.now() + RETRY_MS);
+  }
+
+  /** When to look next, as far as this process has to. */
+  async function nextAt(): Promise<number> {
+    own.pass(store.now());
+    const mine = own.next() ?? NEVER;
+    if (isOnDuty?.() === false) return mine;
+    const dueAt = (await store.nextDueAt()) ?? NEVER;
+    const any = isOnDuty === null ? dueAt : Math.min(mine, Math.max(dueAt, store.now()) + OTHERS_MS);
+    return Math.min(any, retentionMs === null ? NEVER : pruneAt, purgeAt);
   }
 
   return {
     tick,
     purgeSoon: () => arm(store.now()),
+    lookSoon() {
+      if (isOnDuty?.() === true) arm(store.now() + OTHERS_MS);
+    },
     onCommitted(_owner, _calls, { dueAt }) {
-      if (dueAt !== null) arm(dueAt);
+      if (dueAt === null) return;
+      if (isOnDuty !== null) own.add(dueAt);
+      arm(dueAt);
     },
     start(log) {
       running = log;

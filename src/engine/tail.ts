@@ -2,7 +2,7 @@ import { formatCursor } from '../model/cursor.ts';
 import type { ResetReason } from '../model/error.ts';
 import { type Event, eventJson } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
-import type { EventPage, Store } from '../store/store.ts';
+import type { EventPage, LogState, Store } from '../store/store.ts';
 import { eventFrame } from './frame.ts';
 import type { Hub } from './hub.ts';
 import {
@@ -10,7 +10,6 @@ import {
   freshPosition,
   isEndOf,
   isExpired,
-  isGone,
   type Position,
   pageCursors,
   plainCursor,
@@ -60,24 +59,29 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   let position: Position = request.start.position;
   /** The seq that the reader's own cursor stands at. */
   let told = position.seq;
-  let log = store.log(owner);
+  /** Mints the cursor for a place in what was read last, outside of any retelling. */
+  let mint = (seq: number) => formatCursor(null, seq);
   /** The seq of the task's terminal event; null while it has none. */
   let endsAt = endOf(subject);
-  const openedAt = log.head;
+  /** How far the log went when it was first read; null before. */
+  let openedAt: number | null = null;
   let caughtUp = false;
   let blocked = false;
   let closed = false;
   let yielding = false;
+  /** `rung`: something has come that the read under way may not have seen. */
+  let reading: 'no' | 'once' | 'rung' = 'no';
 
   const subscription = hub.subscribe(owner, subject.scope, pump);
 
   function pump(): void {
-    if (!closed && !blocked && !yielding) guard(advance);
+    if (reading !== 'no') reading = 'rung';
+    else if (!closed && !blocked && !yielding) guard(advance);
   }
 
   /** In a turn of the event loop of its own: a socket may take everything at once, and say so at once, for as long as it likes. */
   function goOnLater(): void {
-    if (yielding) return;
+    if (yielding || closed || blocked) return;
     yielding = true;
     setImmediate(() => {
       yielding = false;
@@ -85,64 +89,90 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     });
   }
 
-  /** Whoever wakes the tail is spared what the store throws. */
+  /** Whoever wakes the tail is spared what goes wrong. */
   function guard(turn: () => void): void {
     try {
       turn();
     } catch (error) {
-      close();
-      sink.failed(error);
+      fail(error);
     }
+  }
+
+  function fail(error: unknown): void {
+    if (closed) return;
+    close();
+    sink.failed(error);
   }
 
   /** Sends until nothing is left, the reader is full, or a page of the store was sent; then lets others run. */
   function advance(): void {
-    const recent = position.until === null ? subscription.after(position.seq) : null;
+    // At first the store is asked: of what it has the hub may not have heard yet.
+    const recent = openedAt === null || position.until !== null ? null : subscription.after(position.seq);
     if (recent === null) {
-      readPage();
+      read(readPage);
       return;
     }
+    mint = (seq) => formatCursor(recent.epoch, seq);
     const common = passes === null && frame === null && recent.events.length > 0;
-    send(common ? recent.frames() : framed(recent.events, (seq) => formatCursor(recent.epoch, seq)));
+    send(common ? recent.frames() : framed(recent.events, mint));
     move(recent.events, recent.head);
     settle();
-    if (!recent.isAll && !closed && !blocked) goOnLater();
+    if (!recent.isAll) goOnLater();
   }
 
-  function readPage(): void {
-    if (isGone(store, owner, subject)) {
-      const state = store.log(owner);
-      sink.end(plainCursor(state, state.head));
-      close();
-      return;
-    }
-    const { until } = position;
-    const page = store.snapshot(pageUnlessPruned);
-    if (page === null) {
-      restart(
-        'expired',
-        store.snapshot(() => freshPosition(store, owner, subject)),
-      );
-      return;
-    }
-    const upTo = until ?? log.head;
-    send(framed(page.events, pageCursors(log, until)));
-    move(page.events, page.scannedTo);
-    const more = page.scannedTo < upTo || until !== null;
-    if (until !== null && page.scannedTo >= until) position = { seq: page.scannedTo, until: null };
-    settle();
-    if (more && !closed && !blocked) goOnLater();
+  /** One read at a time. What comes meanwhile is looked for behind it. */
+  function read(readAndSend: () => Promise<void>): void {
+    reading = 'once';
+    readAndSend()
+      .catch(fail)
+      .then(() => {
+        const rung = reading === 'rung';
+        reading = 'no';
+        if (rung) goOnLater();
+      });
   }
 
-  /** The mark and the events of one instant: what is pruned between two looks would be a hole that nobody tells of. */
-  function pageUnlessPruned(): EventPage | null {
-    log = store.log(owner);
-    subject = subjectNow(store, owner, subject);
+  async function readPage(): Promise<void> {
+    const { log, now, page } = await look();
+    if (closed) return;
+    mint = (seq) => plainCursor(log, seq);
+    openedAt ??= log.head;
+    if (now === null) {
+      finish(log.head);
+      return;
+    }
+    subject = now;
     endsAt ??= endOf(subject);
-    if (isExpired(subject, log, position)) return null;
+    if (!isExpired(now, log, position)) {
+      sendPage(page, log);
+      return;
+    }
+    const fresh = await store.snapshot((reads) => freshPosition(reads, owner, now));
+    if (!closed) restart('expired', fresh.position, fresh.log);
+  }
+
+  /** All of one instant: what is pruned between two looks would be a hole that nobody tells of. */
+  async function look() {
     const { seq, until } = position;
-    const range = { after: seq, upTo: until ?? log.head, unfinishedAt: until, limit: PAGE_EVENTS };
-    return store.readEvents(owner, { scope: subject.scope, ...range });
+    const range = { after: seq, upTo: until, unfinishedAt: until, limit: PAGE_EVENTS };
+    const [now, log, page] = await store.snapshot((reads) =>
+      Promise.all([
+        subjectNow(reads, owner, subject),
+        reads.log(owner),
+        reads.readEvents(owner, { scope: subject.scope, ...range }),
+      ]),
+    );
+    return { now, log, page };
+  }
+
+  function sendPage({ events, scannedTo }: EventPage, log: LogState): void {
+    const { until } = position;
+    send(framed(events, pageCursors(log, until)));
+    move(events, scannedTo);
+    const more = scannedTo < (until ?? log.head) || until !== null;
+    if (until !== null && scannedTo >= until) position = { seq: scannedTo, until: null };
+    settle();
+    if (more) goOnLater();
   }
 
   function framed(events: readonly Event[], cursorOf: (seq: number) => string): string {
@@ -169,28 +199,35 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   function settle(): void {
     if (closed) return;
     if (endsAt !== null && position.seq >= endsAt) {
-      sink.end(plainCursor(store.log(owner), endsAt));
-      close();
+      finish(endsAt);
       return;
     }
-    if (caughtUp || position.until !== null || position.seq < openedAt) return;
+    if (caughtUp || openedAt === null || position.until !== null || position.seq < openedAt) return;
     caughtUp = true;
     told = position.seq;
-    blocked = !sink.caughtUp(currentCursor()) || blocked;
+    blocked = !sink.caughtUp(mint(position.seq)) || blocked;
+  }
+
+  async function readFrom({ reason, position: from }: Start & { kind: 'reset' }): Promise<void> {
+    const log = await store.log(owner);
+    if (closed) return;
+    openedAt = log.head;
+    restart(reason, from, log);
   }
 
   /** Tells of a hole, and goes on behind it. */
-  function restart(reason: ResetReason, from: Position): void {
+  function restart(reason: ResetReason, from: Position, log: LogState): void {
     position = from;
     told = from.seq;
-    blocked = !sink.reset(reason, currentCursor());
+    mint = (seq) => plainCursor(log, seq);
+    blocked = !sink.reset(reason, cursorAt(log, from));
     settle();
-    if (!blocked) goOnLater();
+    goOnLater();
   }
 
-  function currentCursor(): string {
-    log = store.log(owner);
-    return cursorAt(log, position);
+  function finish(seq: number): void {
+    sink.end(mint(seq));
+    close();
   }
 
   function close(): void {
@@ -199,7 +236,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   }
 
   const { start } = request;
-  if (start.kind === 'reset') guard(() => restart(start.reason, start.position));
+  if (start.kind === 'reset') read(() => readFrom(start));
   else pump();
 
   return {
@@ -210,11 +247,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     movedCursor() {
       if (closed || position.until !== null || position.seq <= told) return null;
       told = position.seq;
-      let cursor: string | null = null;
-      guard(() => {
-        cursor = currentCursor();
-      });
-      return cursor;
+      return mint(told);
     },
     close,
   };

@@ -6,13 +6,13 @@ import { DEFAULT_MAX_UNFINISHED, fullWords } from '../model/limits.ts';
 import { isSettled, type Task, type TaskRecord, toTask } from '../model/task.ts';
 import type { Outcome, TaskResult } from '../model/verb.ts';
 import type { Store, TaskFilter } from '../store/store.ts';
-import { onAbort } from './abort.ts';
 import type { Admission } from './admission.ts';
+import { createBell } from './bell.ts';
 import type { Hub } from './hub.ts';
 import type { InProgress } from './in-progress.ts';
 import type { Log } from './log.ts';
 import { newId } from './new-ids.ts';
-import { plainCursor, taskSubject } from './position.ts';
+import { headCursor, plainCursor, taskSubject } from './position.ts';
 import { unwrap } from './refusal.ts';
 
 /** What clients do with tasks. Every answer carries `cursor`: a stream from there misses no later change. */
@@ -21,14 +21,14 @@ export interface Tasks {
    * Puts a task in the queue once its input has been checked by its agent.
    *
    * @throws HoldfastError `unknown_agent`, `invalid_input`, `rate_limited`, `overloaded`, `draining`, `idempotency_mismatch`,
-   *   `idempotency_in_progress`, `storage_full`
+   *   `idempotency_in_progress`, and those of storage
    */
   create(owner: string, request: CreateTaskRequest, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
   /** @throws HoldfastError `not_found` */
-  get(owner: string, id: string): Read<{ task: Task }>;
+  get(owner: string, id: string): Promise<Read<{ task: Task }>>;
   /** The stored task, for those who read its events. @throws HoldfastError `not_found` */
-  record(owner: string, id: string): TaskRecord;
-  list(owner: string, filter: TaskFilter): Read<{ tasks: Task[] }>;
+  record(owner: string, id: string): Promise<TaskRecord>;
+  list(owner: string, filter: TaskFilter): Promise<Read<{ tasks: Task[] }>>;
   /** @throws HoldfastError `not_found`, `task_finished`, and those of idempotency and storage */
   cancel(owner: string, id: string, reason: string | null, idempotency?: KeyUse): Promise<Written<{ task: Task }>>;
   /**
@@ -77,35 +77,35 @@ export interface TasksDependencies {
 export function createTasks(dependencies: TasksDependencies): Tasks {
   const { store, log, hub, admission, inProgress, maxUnfinished, stopping } = dependencies;
 
-  function record(owner: string, id: string): TaskRecord {
-    const task = store.task(owner, id);
-    if (task === null) throw new HoldfastError('not_found', 'There is no such task.');
-    return task;
+  async function record(owner: string, id: string): Promise<TaskRecord> {
+    return existing(await store.task(owner, id));
   }
 
-  function get(owner: string, id: string): Read<{ task: Task }> {
-    return store.snapshot(() => shown(owner, record(owner, id)));
-  }
-
-  function shown(owner: string, task: TaskRecord): Read<{ task: Task }> {
-    const state = store.log(owner);
-    const mint = (seq: number) => plainCursor(state, seq);
-    return { task: toTask(task, mint), cursor: mint(state.head) };
+  async function get(owner: string, id: string): Promise<Read<{ task: Task }>> {
+    const [task, state] = await store.snapshot((reads) => Promise.all([reads.task(owner, id), reads.log(owner)]));
+    return { task: toTask(existing(task), (seq) => plainCursor(state, seq)), cursor: headCursor(state) };
   }
 
   /** The task as its write left it, or the earlier one with the same key, and the cursor of just that state. */
-  function written(owner: string, outcome: Outcome<TaskResult>): Written<{ task: Task }> {
-    const state = store.log(owner);
+  async function written(owner: string, outcome: Outcome<TaskResult>): Promise<Written<{ task: Task }>> {
+    const state = await store.log(owner);
     const { result, replayed } = unwrap(outcome, state);
     const task = toTask(result.task, (seq) => plainCursor(state, seq));
     return { task, cursor: task.cursor.last, replayed };
   }
 
   /** What the transaction would refuse is not worth one. It decides, since others may be on their way. */
-  function refuseWhenFull(owner: string): void {
-    const unfinished = store.unfinishedRoots(owner);
+  async function checkNew(owner: string, { conversationId, agent, input }: CreateTaskRequest): Promise<void> {
+    const [conversation, unfinished] = await Promise.all([
+      conversationId === null ? null : store.conversation(owner, conversationId),
+      store.unfinishedRoots(owner),
+    ]);
+    if (conversationId !== null && conversation === null) {
+      throw new HoldfastError('not_found', 'There is no such conversation.');
+    }
     const max = maxUnfinished ?? DEFAULT_MAX_UNFINISHED;
     if (unfinished >= max) throw new HoldfastError('rate_limited', fullWords(unfinished, max));
+    await admission.checkInput(agent, input);
   }
 
   return {
@@ -116,14 +116,7 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       admission.refuseWhenStopping();
       return inProgress.run(owner, idempotency, async () => {
         // A request that was done before is answered as it was then, whatever has become of its agent.
-        if (idempotency === undefined || !store.hasKey(owner, idempotency.key)) {
-          const { conversationId } = request;
-          if (conversationId !== null && store.conversation(owner, conversationId) === null) {
-            throw new HoldfastError('not_found', 'There is no such conversation.');
-          }
-          refuseWhenFull(owner);
-          await admission.checkInput(request.agent, request.input);
-        }
+        if (idempotency === undefined || !(await store.hasKey(owner, idempotency.key))) await checkNew(owner, request);
         failpoint?.('input-checked');
         const args = { ...request, taskId: newId('task'), maxUnfinished };
         const call = { verb: 'createTask', args, ...(idempotency && { idempotency }) } as const;
@@ -133,12 +126,11 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
       });
     },
 
-    list(owner, filter) {
-      return store.snapshot(() => {
-        const state = store.log(owner);
-        const mint = (seq: number) => plainCursor(state, seq);
-        return { tasks: store.listTasks(owner, filter).map((task) => toTask(task, mint)), cursor: mint(state.head) };
-      });
+    async list(owner, filter) {
+      const [tasks, state] = await store.snapshot((reads) =>
+        Promise.all([reads.listTasks(owner, filter), reads.log(owner)]),
+      );
+      return { tasks: tasks.map((task) => toTask(task, (seq) => plainCursor(state, seq))), cursor: headCursor(state) };
     },
 
     cancel(owner, id, reason, idempotency) {
@@ -162,25 +154,25 @@ export function createTasks(dependencies: TasksDependencies): Tasks {
     },
 
     async settled(owner, id, waitMs, signal) {
-      const task = record(owner, id);
-      return await new Promise((resolve, reject) => {
-        /** Whoever calls is spared what the store throws. */
-        const look = (isOver: boolean) => {
-          try {
-            if (!isOver && !isSettled(record(owner, id).status)) return;
-            resolve(get(owner, id));
-          } catch (error) {
-            reject(error);
-          }
-          clearTimeout(timer);
-          subscription.close();
-          stopListening();
-        };
-        const subscription = hub.subscribe(owner, taskSubject(task).scope, () => look(false));
-        const timer = setTimeout(look, waitMs, true);
-        const stopListening = onAbort([signal, stopping], () => look(true));
-        look(false);
-      });
+      const deadline = performance.now() + waitMs;
+      const bell = createBell();
+      const { scope } = taskSubject(await record(owner, id));
+      const subscription = hub.subscribe(owner, scope, bell.ring);
+      try {
+        for (;;) {
+          const { status } = await record(owner, id);
+          const leftMs = deadline - performance.now();
+          if (isSettled(status) || leftMs <= 0 || signal.aborted || stopping.aborted) return await get(owner, id);
+          await bell.wait(leftMs, [signal, stopping]);
+        }
+      } finally {
+        subscription.close();
+      }
     },
   };
+}
+
+function existing(task: TaskRecord | null): TaskRecord {
+  if (task === null) throw new HoldfastError('not_found', 'There is no such task.');
+  return task;
 }

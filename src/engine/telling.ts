@@ -1,44 +1,61 @@
 import type { Lease } from '../model/fence.ts';
 import type { Command, Told } from '../worker/protocol.ts';
+import { type Channel, createChannel, type News } from './channel.ts';
 
-/**
- * Gathers what copies are to be told of one commit, so that each is told in two commands at most: what was resolved, and
- * then up to where its reports are on disk.
- */
+/** Tells the copies in the workers of commits, each of those that concern it, and tells at once what one commit brings. */
 export interface Telling {
-  resolved(copy: Lease, told: Told): void;
-  acknowledged(copy: Lease, n: number): void;
-  /** Tells a copy what has gathered for it: to be called before any other command to it. */
-  tell(taskId: string): void;
-  tellAll(): void;
+  /** A copy is started with all that was resolved up to the place `ord`. */
+  begin(copy: Lease & { owner: string }, ord: number): void;
+  /** Tells a copy, in the order of the commits. One that is not there is told nothing. */
+  put(taskId: string, news: News): void;
+  /** See {@link Channel.learn}. */
+  learn(taskId: string, ord: number, resolutions: readonly Told[]): void;
+  /** See {@link Channel.finish}. */
+  finish(taskId: string, n: number): void;
+  /** See {@link Channel.close}. */
+  end(taskId: string): void;
+  /** To be called when a commit has been told of. */
+  flush(): void;
+  /** The newest place that the copy knows of; 0 for one that is not there. */
+  ord(taskId: string): number;
+  /** How many were claimed again and do not know it yet. */
+  adopting(): number;
 }
 
-export function createTelling(send: (command: Command) => void): Telling {
-  const news = new Map<string, { fence: number; resolutions: Told[]; n: number | null }>();
+/** @param onBehind called when there is something to learn for copies of an owner; null where no other process writes */
+export function createTelling(send: (command: Command) => void, onBehind: ((owner: string) => void) | null): Telling {
+  const channels = new Map<string, Channel>();
+  /** Those for which something may have gathered. */
+  const touched = new Set<Channel>();
 
-  function newsFor({ taskId, fence }: Lease) {
-    const known = news.get(taskId) ?? { fence, resolutions: [], n: null };
-    news.set(taskId, known);
-    return known;
-  }
-
-  function tell(taskId: string): void {
-    const known = news.get(taskId);
-    if (known === undefined) return;
-    news.delete(taskId);
-    const { fence, resolutions, n } = known;
-    if (resolutions.length > 0) send({ kind: 'resolve', taskId, fence, resolutions });
-    if (n !== null) send({ kind: 'ack', taskId, fence, n });
+  function touch(taskId: string): Channel | undefined {
+    const channel = channels.get(taskId);
+    if (channel !== undefined) touched.add(channel);
+    return channel;
   }
 
   return {
-    resolved: (copy, told) => void newsFor(copy).resolutions.push(told),
-    acknowledged(copy, n) {
-      newsFor(copy).n = n;
+    begin(copy, ord) {
+      const { owner, taskId } = copy;
+      channels.set(taskId, createChannel(copy, ord, send, onBehind === null ? null : () => onBehind(owner)));
     },
-    tell,
-    tellAll() {
-      for (const taskId of [...news.keys()]) tell(taskId);
+    put: (taskId, news) => touch(taskId)?.put(news),
+    learn: (taskId, ord, resolutions) => touch(taskId)?.learn(ord, resolutions),
+    finish(taskId, n) {
+      touch(taskId)?.finish(n);
+      channels.delete(taskId);
+    },
+    end(taskId) {
+      channels.get(taskId)?.close();
+      channels.delete(taskId);
+    },
+    flush() {
+      for (const channel of touched) channel.flush();
+      touched.clear();
+    },
+    ord: (taskId) => channels.get(taskId)?.ord ?? 0,
+    adopting() {
+      return onBehind === null ? 0 : [...channels.values()].filter(({ isAdoptionHeld }) => isAdoptionHeld).length;
     },
   };
 }

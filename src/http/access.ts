@@ -71,16 +71,16 @@ export function accessOperations({ access, tasks, conversations }: AccessDepende
       summary: 'Gives a ticket that opens event streams, for browsers',
       body: ticketBody,
       answers: { 201: { description: 'The ticket, for `?ticket=` of streams.', schema: ref('Ticket') } },
-      errors: ['invalid_request', 'not_found', 'storage_full'],
+      errors: ['invalid_request', 'not_found', 'storage_full', 'storage_unavailable'],
       async handle(c) {
         const { body } = await readBody(c, ticketBody);
         readQuery(c, noQuery);
         const { ttlMs, ...subject } = body;
         const { taskId, conversationId } = subject;
         if (taskId !== null && conversationId !== null) throw bothNamed();
-        if (taskId !== null) tasks.record(ownerOf(c), known('task', taskId));
-        if (conversationId !== null) conversations.record(ownerOf(c), known('conv', conversationId));
-        const { secret, expiresAt } = access.grantTicket(c.get('principal'), subject, ttlMs);
+        if (taskId !== null) await tasks.record(ownerOf(c), known('task', taskId));
+        if (conversationId !== null) await conversations.record(ownerOf(c), known('conv', conversationId));
+        const { secret, expiresAt } = await access.grantTicket(c.get('principal'), subject, ttlMs);
         const ticket: z.infer<typeof ticketSchema> = { ticket: secret, ...subject, expiresAt: iso(expiresAt) };
         return sendJson(c, ticket, 201);
       },
@@ -106,7 +106,7 @@ export function accessOperations({ access, tasks, conversations }: AccessDepende
       summary: 'Signs a browser in: gives a cookie for the token that was sent',
       body: emptyBody,
       answers: { 200: { description: 'Signed in, for 12 hours at most.', schema: ref('Session') } },
-      errors: ['storage_full'],
+      errors: ['storage_full', 'storage_unavailable'],
       async handle(c) {
         await readBody(c, emptyBody);
         readQuery(c, noQuery);
@@ -114,7 +114,7 @@ export function accessOperations({ access, tasks, conversations }: AccessDepende
         const principal = c.get('principal');
         // Who has a session keeps that one: each ends by itself when somebody signs out of it.
         if (access.mode !== 'none' && principal.credential.kind !== 'grant') {
-          const { secret, expiresAt } = access.grantSession(principal);
+          const { secret, expiresAt } = await access.grantSession(principal);
           writeCookie(c, secret, Math.ceil((expiresAt - Date.now()) / 1000));
         }
         return sendJson(c, showSession(c));
@@ -127,12 +127,12 @@ export function accessOperations({ access, tasks, conversations }: AccessDepende
       access: 'signed-in',
       summary: 'Signs a browser out',
       answers: { 204: { description: 'Signed out.' } },
-      errors: ['invalid_request', 'storage_full'],
-      handle(c) {
+      errors: ['invalid_request', 'storage_full', 'storage_unavailable'],
+      async handle(c) {
         readQuery(c, noQuery);
         // First, so that this browser forgets it even where the server cannot.
         writeCookie(c, '', 0);
-        access.endSession(c.get('principal'));
+        await access.endSession(c.get('principal'));
         return c.body(null, 204);
       },
     },

@@ -9,7 +9,7 @@ export const agentSchema = z.object({
   description: z.string(),
   version: z.string(),
   inputSchema: z.json(),
-}) satisfies z.ZodType<ReturnType<Agents['list']>[number]>;
+}) satisfies z.ZodType<Awaited<ReturnType<Agents['list']>>[number]>;
 
 /** @see docs/protocol.md §3 */
 export function agentOperations(agents: Agents): Operation[] {
@@ -25,9 +25,9 @@ export function agentOperations(agents: Agents): Operation[] {
         200: { description: 'All agents.', schema: { type: 'object', required: ['items'], properties: { items } } },
       },
       errors: ['invalid_request'],
-      handle(c) {
+      async handle(c) {
         readQuery(c, noQuery);
-        return sendJson(c, { items: agents.list() });
+        return sendJson(c, { items: await agents.list() });
       },
     },
   ];

@@ -5,6 +5,7 @@ import type { Access } from '../access/access.ts';
 import type { Agents } from '../engine/agents.ts';
 import type { Conversations } from '../engine/conversations.ts';
 import type { Questions } from '../engine/questions.ts';
+import { asUnavailable } from '../engine/refusal.ts';
 import type { Tasks } from '../engine/tasks.ts';
 import { HoldfastError } from '../model/error.ts';
 import { accessOperations } from './access.ts';
@@ -42,7 +43,7 @@ export interface AppDependencies {
   origins: readonly string[];
   limits: Pick<Limits, 'held' | 'shedding' | 'requests'>;
   /** Whether requests can be served now: storage open, workers up, not stopping. */
-  readiness: () => Readiness;
+  readiness: () => Promise<Readiness>;
   metrics: Metrics;
   logger: Logger;
   /** Of the server, as the OpenAPI document names it. */
@@ -92,7 +93,8 @@ export function createApp(dependencies: AppDependencies): HttpApp {
   app.use(refuseForeignPages(origins));
   mount(app, [...operations, openApiOperation(operations, version)], limitGate(createGate(access), limits));
   app.notFound((c) => sendProblem(c, new HoldfastError('not_found', 'There is nothing at this path.')));
-  app.onError((error, c) => {
+  app.onError((thrown, c) => {
+    const error = asUnavailable(thrown) ?? thrown;
     if (error instanceof HoldfastError && error.code !== 'internal') return sendProblem(c, error);
     logger.error({ err: error, requestId: c.get('requestId') }, 'request failed');
     return sendProblem(c, internalError());

@@ -58,7 +58,7 @@ export function conversationOperations(conversations: Conversations): Operation[
       body: createBody,
       idempotent: true,
       answers: { 201: { description: 'The conversation; `Location` names it.', schema: ref('Conversation') } },
-      errors: ['overloaded', 'storage_full'],
+      errors: ['overloaded', 'storage_full', 'storage_unavailable'],
       async handle(c) {
         const { body, json } = await readBody(c, createBody);
         readQuery(c, noQuery);
@@ -77,9 +77,10 @@ export function conversationOperations(conversations: Conversations): Operation[
       query: listQuery,
       answers: { 200: { description: 'A page of conversations.', schema: pageOf(ref('Conversation')) } },
       errors: ['invalid_request'],
-      handle(c) {
+      async handle(c) {
         const page = readQuery(c, listQuery);
-        const { conversations: found, cursor } = conversations.list(ownerOf(c), timedPageRange(page, PAGES, 'conv'));
+        const range = timedPageRange(page, PAGES, 'conv');
+        const { conversations: found, cursor } = await conversations.list(ownerOf(c), range);
         return sendRead(
           c,
           toTimedPage(found, page.limit, PAGES, ({ lastActivityAt }) => lastActivityAt),
@@ -95,8 +96,8 @@ export function conversationOperations(conversations: Conversations): Operation[
       summary: 'Shows a conversation, what is unfinished in it, and from where to stream that',
       answers: { 200: { description: 'The conversation as it is now.', schema: ref('OpenConversation') } },
       errors: ['invalid_request', 'not_found'],
-      handle(c) {
-        const { conversation, cursor } = conversations.get(ownerOf(c), pathId(c, 'conversationId', 'conv'));
+      async handle(c) {
+        const { conversation, cursor } = await conversations.get(ownerOf(c), pathId(c, 'conversationId', 'conv'));
         readQuery(c, noQuery);
         return sendRead(c, conversation, cursor);
       },
@@ -109,10 +110,10 @@ export function conversationOperations(conversations: Conversations): Operation[
       summary: 'Gives a conversation another title or other metadata',
       body: updateBody,
       answers: { 200: { description: 'The conversation as it is now.', schema: ref('Conversation') } },
-      errors: ['not_found', 'storage_full'],
+      errors: ['not_found', 'storage_full', 'storage_unavailable'],
       async handle(c) {
         const id = pathId(c, 'conversationId', 'conv');
-        conversations.record(ownerOf(c), id);
+        await conversations.record(ownerOf(c), id);
         const { body } = await readBody(c, updateBody);
         readQuery(c, noQuery);
         const { conversation, cursor } = await conversations.update(ownerOf(c), id, body);
@@ -126,10 +127,10 @@ export function conversationOperations(conversations: Conversations): Operation[
       access: 'tasks:write',
       summary: 'Deletes a conversation with its tasks, messages, questions and events',
       answers: { 204: { description: 'It is gone.' } },
-      errors: ['invalid_request', 'not_found', 'storage_full'],
+      errors: ['invalid_request', 'not_found', 'storage_full', 'storage_unavailable'],
       async handle(c) {
         const id = pathId(c, 'conversationId', 'conv');
-        conversations.record(ownerOf(c), id);
+        await conversations.record(ownerOf(c), id);
         readQuery(c, noQuery);
         await conversations.delete(ownerOf(c), id);
         return c.body(null, 204);
@@ -144,13 +145,13 @@ export function conversationOperations(conversations: Conversations): Operation[
       query: messagesQuery,
       answers: { 200: { description: 'A page of messages.', schema: pageOf(ref('Message')) } },
       errors: ['invalid_request', 'not_found'],
-      handle(c) {
+      async handle(c) {
         const conversationId = pathId(c, 'conversationId', 'conv');
-        conversations.record(ownerOf(c), conversationId);
+        await conversations.record(ownerOf(c), conversationId);
         const { order, ...page } = readQuery(c, messagesQuery);
         const kind = `messages ${conversationId} ${order}`;
         const filter = { conversationId, order, ...pageRange(page, kind, 'msg') };
-        const { messages, cursor } = conversations.messages(ownerOf(c), filter);
+        const { messages, cursor } = await conversations.messages(ownerOf(c), filter);
         return sendRead(c, toPage(messages, page.limit, kind), cursor);
       },
     },
@@ -182,10 +183,11 @@ export function conversationOperations(conversations: Conversations): Operation[
         'overloaded',
         'draining',
         'storage_full',
+        'storage_unavailable',
       ],
       async handle(c) {
         const id = pathId(c, 'conversationId', 'conv');
-        conversations.record(ownerOf(c), id);
+        await conversations.record(ownerOf(c), id);
         const { body, json } = await readBody(c, messageBody);
         readQuery(c, noQuery);
         const { message, task, cursor, replayed } = await conversations.post(ownerOf(c), id, body, readKey(c, json));

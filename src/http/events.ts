@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Access } from '../access/access.ts';
 import { eventFrame } from '../engine/frame.ts';
 import { cursorGone } from '../engine/pages.ts';
-import type { Subject } from '../engine/position.ts';
+import type { Start, Subject } from '../engine/position.ts';
+import { asUnavailable } from '../engine/refusal.ts';
 import type { Streams } from '../engine/streams.ts';
 import type { Tail } from '../engine/tail.ts';
 import type { TicketSubject } from '../model/access.ts';
@@ -50,17 +51,20 @@ const eventsQuery = z.object({
 /** The event streams of a task, of a conversation and of everything, live or by the page. @see docs/protocol.md §5 */
 export function eventOperations({ streams, open, held, hold, onTrouble }: EventDependencies): Operation[] {
   /** What is unknown comes before what is malformed. */
-  async function serve(c: HttpContext, who: string, subjectOf: () => Subject): Promise<Response> {
+  async function serve(c: HttpContext, who: string, subjectOf: () => Promise<Subject>): Promise<Response> {
     if (prefersJson(c.req.header('Accept'))) return pageOrOverload(c, subjectOf, who);
     c.set('untimed', true);
-    return stream(c, orNull(subjectOf), readingOf(c, who));
+    const subject = await orNull(subjectOf());
+    const reading = readingOf(c, who);
+    return stream(c, subject, subject && (await orNull(streams.startOf(who, subject, reading.asked.point))), reading);
   }
 
   /** A page can say with a status what a stream must not. */
-  async function pageOrOverload(c: HttpContext, subjectOf: () => Subject, who: string): Promise<Response> {
+  async function pageOrOverload(c: HttpContext, subjectOf: () => Promise<Subject>, who: string): Promise<Response> {
     try {
-      return await page(c, subjectOf(), readingOf(c, who));
-    } catch (error) {
+      return await page(c, await subjectOf(), readingOf(c, who));
+    } catch (thrown) {
+      const error = asUnavailable(thrown) ?? thrown;
       if (error instanceof HoldfastError) throw error;
       onTrouble(error);
       throw new HoldfastError('overloaded', 'The events cannot be read at the moment.');
@@ -71,11 +75,13 @@ export function eventOperations({ streams, open, held, hold, onTrouble }: EventD
     const { owner: who, asked } = reading;
     const limits = pageLimits(c);
     if (limits.waitMs > 0) c.set('untimed', true);
-    const start = streams.startOf(who, subject, asked.point);
-    const cursor = streams.cursorAt(who, start.position);
+    const start = await streams.startOf(who, subject, asked.point);
     c.header('Cache-Control', 'no-store');
-    if (start.kind === 'reset') throw cursorGone(start.reason, cursor);
-    if (start.kind === 'over') return c.json({ events: [], cursor, caughtUp: true, done: true });
+    if (start.kind !== 'at') {
+      const cursor = await streams.cursorAt(who, start.position);
+      if (start.kind === 'reset') throw cursorGone(start.reason, cursor);
+      return c.json({ events: [], cursor, caughtUp: true, done: true });
+    }
     const passes = reading.passes ?? (() => true);
     const leave = limits.waitMs > 0 ? held.enter(who, 'wait') : () => {};
     if (leave === null) throw new HoldfastError('overloaded', 'Too many requests wait already.');
@@ -90,9 +96,9 @@ export function eventOperations({ streams, open, held, hold, onTrouble }: EventD
     return c.body(`{"events":[${read.events.join(',')}],${rest}`, 200, { 'Content-Type': 'application/json' });
   }
 
-  /** @param subject null when it could not be read */
-  function stream(c: HttpContext, subject: Subject | null, { owner: who, asked, passes, url }: Reading): Response {
-    const start = subject && orNull(() => streams.startOf(who, subject, asked.point));
+  /** @param subject null when it could not be read, as `start` is */
+  function stream(c: HttpContext, subject: Subject | null, start: Start | null, reading: Reading): Response {
+    const { owner: who, asked, passes, url } = reading;
     if (start?.kind === 'over') return c.body(null, 204, { 'Cache-Control': 'no-store' });
     if (c.req.method === 'HEAD') return c.body(null, 200, SSE_HEADERS);
     const named = url.get('event') === 'type';
@@ -149,14 +155,12 @@ export function eventOperations({ streams, open, held, hold, onTrouble }: EventD
   }
 
   /** Null when the server itself is in trouble: `EventSource` would give up for ever on a 5xx. */
-  function orNull<T>(read: () => T): T | null {
-    try {
-      return read();
-    } catch (error) {
+  function orNull<T>(read: Promise<T>): Promise<T | null> {
+    return read.catch((error: unknown) => {
       if (error instanceof HoldfastError) throw error;
       onTrouble(error);
       return null;
-    }
+    });
   }
 
   /** Says that the client should come back, and when: for what is the server's own trouble. */

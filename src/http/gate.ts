@@ -27,8 +27,8 @@ export function createGate(access: Pick<Access, 'mode' | 'authenticate' | 'isGoo
       }
       c.set('principal', principal);
     },
-    admitAgain(c) {
-      if (!access.isGood(c.get('principal'))) {
+    async admitAgain(c) {
+      if (!(await access.isGood(c.get('principal')))) {
         throw new HoldfastError('unauthorized', 'What was sent to show who asks has ended meanwhile.');
       }
     },

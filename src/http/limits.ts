@@ -1,5 +1,6 @@
 import type { Backlog } from '../engine/backlog.ts';
 import type { AccessMode } from '../model/access.ts';
+import type { RequestCounts } from '../store/access.ts';
 import { createHeldOpen, type HeldOpen } from './held-open.ts';
 import type { Metrics } from './metrics.ts';
 import { createRequestLimit, type RequestLimit } from './request-limit.ts';
@@ -22,6 +23,8 @@ export interface LimitOptions {
   maxStreamsPerOwner?: number | null | undefined;
   /** Requests that an owner may send in a minute; 0 for any number, null for the default. */
   rateLimit?: number | null | undefined;
+  /** Where several servers count requests together; null, the default, where this one counts alone. */
+  counts?: RequestCounts | null;
 }
 
 const DEFAULT_STREAMS = 10_000;
@@ -34,13 +37,13 @@ const SPARE_CONNECTIONS = 2000;
 
 /** Where there is no authentication there is one owner, who may have everything. */
 export function createLimits(options: LimitOptions, backlog: Backlog, { overload }: Metrics): Limits {
-  const { auth, maxStreams = DEFAULT_STREAMS, maxStreamsPerOwner = null, rateLimit = null } = options;
+  const { auth, maxStreams = DEFAULT_STREAMS, maxStreamsPerOwner = null, rateLimit = null, counts } = options;
   const maxPerOwner = maxStreamsPerOwner ?? (auth === 'none' ? null : DEFAULT_STREAMS_PER_OWNER);
   const perMinute = rateLimit ?? (auth === 'none' ? 0 : DEFAULT_PER_MINUTE);
   return {
     shedding: createShedding(backlog, overload),
     held: createHeldOpen({ max: maxStreams, maxPerOwner, refused: overload.refused }),
-    requests: createRequestLimit(perMinute, overload),
+    requests: createRequestLimit(perMinute, overload, counts),
     maxConnections: maxStreams + SPARE_CONNECTIONS,
   };
 }

@@ -66,10 +66,14 @@ export interface StreamRules {
 
 /** Lets an operation be asked, or throws what to answer instead. */
 export interface Gate {
-  /** @throws HoldfastError `unauthorized`, `forbidden`, `overloaded` */
+  /** @throws HoldfastError `unauthorized`, `forbidden`, `overloaded`, `storage_unavailable` */
   admit(c: HttpContext, operation: Operation): Promise<void>;
-  /** What was admitted has waited: it may not be told to whom it was let in. @throws HoldfastError `unauthorized` */
-  admitAgain(c: HttpContext): void;
+  /**
+   * What was admitted has waited: it may not be told to whom it was let in.
+   *
+   * @throws HoldfastError `unauthorized`, `storage_unavailable`
+   */
+  admitAgain(c: HttpContext): Promise<void>;
 }
 
 /** A good response. Its media `type` is JSON unless given, its `schema` JSON Schema; without both it has no body. */
@@ -118,15 +122,15 @@ function guarded(operation: Operation, gate: Gate): (c: HttpContext) => Promise<
       return operation.stream.comeBack(c);
     }
     const response = await operation.handle(c);
-    if (c.get('untimed') && response !== RESPONSE_ALREADY_SENT) admitAgain(c, gate);
+    if (c.get('untimed') && response !== RESPONSE_ALREADY_SENT) await admitAgain(c, gate);
     return response;
   };
 }
 
 /** Nothing goes out of what was for somebody who may not know it any more. */
-function admitAgain(c: HttpContext, gate: Gate): void {
+async function admitAgain(c: HttpContext, gate: Gate): Promise<void> {
   try {
-    gate.admitAgain(c);
+    await gate.admitAgain(c);
   } catch (error) {
     for (const name of ['Location', 'Holdfast-Cursor', 'Idempotency-Replayed']) c.header(name, undefined);
     throw error;

@@ -28,6 +28,7 @@ const PROBLEMS = {
   overloaded: { status: 503, title: 'Overloaded' },
   draining: { status: 503, title: 'The server is stopping' },
   storage_full: { status: 503, title: 'The storage is full' },
+  storage_unavailable: { status: 503, title: 'The storage cannot be reached' },
 } as const satisfies Record<ErrorCode, { status: number; title: string }>;
 
 /** When it is worth while to ask again, in seconds, where the refusal does not know it better. */
@@ -37,6 +38,7 @@ const RETRY_AFTER: Partial<Record<ErrorCode, number>> = {
   overloaded: 1,
   draining: 5,
   storage_full: 30,
+  storage_unavailable: 5,
 };
 /** Up to so many seconds more, so that those who were refused together do not all come back together. */
 const RETRY_SPREAD: Partial<Record<ErrorCode, number>> = { overloaded: 4 };

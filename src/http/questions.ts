@@ -46,7 +46,7 @@ export function questionOperations(questions: Questions): Operation[] {
       query: listQuery,
       answers: { 200: { description: 'A page of questions.', schema: pageOf(ref('Question')) } },
       errors: ['invalid_request'],
-      handle(c) {
+      async handle(c) {
         const { status, taskId, conversationId, ...page } = readQuery(c, listQuery);
         const filter = {
           ...pageRange(page, PAGES, 'qst'),
@@ -54,7 +54,7 @@ export function questionOperations(questions: Questions): Operation[] {
           ...(taskId !== undefined && { taskId }),
           ...(conversationId !== undefined && { conversationId }),
         };
-        const { questions: found, cursor } = questions.list(ownerOf(c), filter);
+        const { questions: found, cursor } = await questions.list(ownerOf(c), filter);
         return sendRead(c, toPage(found, page.limit, PAGES), cursor);
       },
     },
@@ -66,8 +66,8 @@ export function questionOperations(questions: Questions): Operation[] {
       summary: 'Shows a question',
       answers: { 200: { description: 'The question as it is now.', schema: ref('Question') } },
       errors: ['invalid_request', 'not_found'],
-      handle(c) {
-        const { question, cursor } = questions.get(ownerOf(c), pathId(c, 'questionId', 'qst'));
+      async handle(c) {
+        const { question, cursor } = await questions.get(ownerOf(c), pathId(c, 'questionId', 'qst'));
         readQuery(c, noQuery);
         return sendRead(c, question, cursor);
       },
@@ -81,10 +81,10 @@ export function questionOperations(questions: Questions): Operation[] {
       body: answerBody,
       idempotent: true,
       answers: { 200: { description: 'The question, answered now or equally before.', schema: ref('Question') } },
-      errors: ['not_found', 'question_resolved', 'invalid_answer', 'storage_full'],
+      errors: ['not_found', 'question_resolved', 'invalid_answer', 'storage_full', 'storage_unavailable'],
       async handle(c) {
         const id = pathId(c, 'questionId', 'qst');
-        questions.get(ownerOf(c), id);
+        await questions.get(ownerOf(c), id);
         const { body, json } = await readBody(c, answerBody);
         readQuery(c, noQuery);
         const answered = await questions.answer(ownerOf(c), id, body, ownerOf(c), readKey(c, json));
@@ -101,10 +101,10 @@ export function questionOperations(questions: Questions): Operation[] {
       body: declineBody,
       idempotent: true,
       answers: { 200: { description: 'The question, declined now or before.', schema: ref('Question') } },
-      errors: ['not_found', 'question_resolved', 'storage_full'],
+      errors: ['not_found', 'question_resolved', 'storage_full', 'storage_unavailable'],
       async handle(c) {
         const id = pathId(c, 'questionId', 'qst');
-        questions.get(ownerOf(c), id);
+        await questions.get(ownerOf(c), id);
         const { body, json } = await readBody(c, declineBody);
         readQuery(c, noQuery);
         const declined = await questions.decline(ownerOf(c), id, body.reason, ownerOf(c), readKey(c, json));

@@ -86,7 +86,15 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
         200: { description: 'With `wait`: the task, which has ended or waits.', schema: ref('Task') },
         202: { description: 'The task is on disk; `Location` names it.', schema: ref('Task') },
       },
-      errors: ['unknown_agent', 'invalid_input', 'rate_limited', 'overloaded', 'draining', 'storage_full'],
+      errors: [
+        'unknown_agent',
+        'invalid_input',
+        'rate_limited',
+        'overloaded',
+        'draining',
+        'storage_full',
+        'storage_unavailable',
+      ],
       async handle(c) {
         const { body, json } = await readBody(c, createBody);
         const { wait } = readQuery(c, waitQuery);
@@ -108,7 +116,7 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
       query: listQuery,
       answers: { 200: { description: 'A page of tasks.', schema: pageOf(ref('Task')) } },
       errors: ['invalid_request'],
-      handle(c) {
+      async handle(c) {
         const { status, agent, conversationId, order, ...page } = readQuery(c, listQuery);
         const kind = `tasks ${order}`;
         const filter = {
@@ -118,7 +126,7 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
           ...(agent !== undefined && { agent }),
           ...(conversationId !== undefined && { conversationId }),
         };
-        const { tasks: found, cursor } = tasks.list(ownerOf(c), filter);
+        const { tasks: found, cursor } = await tasks.list(ownerOf(c), filter);
         return sendRead(c, toPage(found, page.limit, kind), cursor);
       },
     },
@@ -133,7 +141,7 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
       errors: ['invalid_request', 'not_found', 'overloaded'],
       async handle(c) {
         const id = pathId(c, 'taskId', 'task');
-        const found = tasks.get(ownerOf(c), id);
+        const found = await tasks.get(ownerOf(c), id);
         const { wait } = readQuery(c, waitQuery);
         const read = wait === undefined ? found : await settled(c, id, wait);
         if (read === null) throw new HoldfastError('overloaded', 'Too many requests wait already.');
@@ -149,10 +157,10 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
       body: cancelBody,
       idempotent: true,
       answers: { 200: { description: 'The task, cancelled now or before.', schema: ref('Task') } },
-      errors: ['not_found', 'task_finished', 'storage_full'],
+      errors: ['not_found', 'task_finished', 'storage_full', 'storage_unavailable'],
       async handle(c) {
         const id = pathId(c, 'taskId', 'task');
-        tasks.get(ownerOf(c), id);
+        await tasks.record(ownerOf(c), id);
         const { body, json } = await readBody(c, cancelBody);
         readQuery(c, noQuery);
         const cancelled = await tasks.cancel(ownerOf(c), id, body.reason, readKey(c, json));
@@ -170,10 +178,18 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
       body: retryBody,
       idempotent: true,
       answers: { 202: { description: 'The new task is on disk; `Location` names it.', schema: ref('Task') } },
-      errors: ['not_found', 'task_finished', 'rate_limited', 'overloaded', 'draining', 'storage_full'],
+      errors: [
+        'not_found',
+        'task_finished',
+        'rate_limited',
+        'overloaded',
+        'draining',
+        'storage_full',
+        'storage_unavailable',
+      ],
       async handle(c) {
         const id = pathId(c, 'taskId', 'task');
-        tasks.get(ownerOf(c), id);
+        await tasks.record(ownerOf(c), id);
         const { json } = await readBody(c, retryBody);
         readQuery(c, noQuery);
         const retried = await tasks.retry(ownerOf(c), id, readKey(c, json));

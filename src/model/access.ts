@@ -26,8 +26,8 @@ export type Credential =
   | { kind: 'token'; id: string }
   /** It ends by itself, and there is no calling it back. */
   | { kind: 'jwt' }
-  /** A ticket or a session, by the hash that it is kept under. */
-  | { kind: 'grant'; hash: string };
+  /** A ticket or a session, by the hash that it is kept under, and the token that it goes back to, if any. */
+  | { kind: 'grant'; hash: string; tokenId: string | null };
 
 /** Who asks, and what they may do. */
 export interface Principal {
@@ -42,6 +42,11 @@ export interface Principal {
 /** Whether this can name an owner: 1 to 255 visible ASCII characters, so that it passes as a header. */
 export function isOwnerName(text: string): boolean {
   return OWNER.test(text);
+}
+
+/** The scopes of a text, separated by spaces. One that this version does not know opens nothing. */
+export function scopesIn(text: string): Scope[] {
+  return text.split(' ').filter(isScope);
 }
 
 export function isScope(text: string): text is Scope {

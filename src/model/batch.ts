@@ -102,6 +102,11 @@ export interface Batch {
   outcomes: Outcome<unknown>[];
   /** With the index of the call that each came from, ascending. */
   resolutions: (KeyResolution & { call: number })[];
+  /**
+   * By call: the place of the newest resolution of the task that the call is of, before the call; null for a call of none.
+   * Who was told of less has something to learn from others.
+   */
+  ords: (number | null)[];
   /** The earliest deadline, end of a sleep or time to begin that the batch has set, in epoch ms; null when it set none. */
   dueAt: number | null;
 }
@@ -145,9 +150,11 @@ export function decideBatch(view: View, calls: readonly VerbCall[], epoch: strin
     eventCounts: [],
     outcomes: [],
     resolutions: [],
+    ords: [],
     dueAt: null,
   };
   for (const [index, call] of calls.entries()) {
+    batch.ords.push(ordOf(view, call));
     const before = doneBefore(view, call, now);
     if (before !== null) {
       batch.outcomes.push(before);
@@ -163,6 +170,10 @@ export function decideBatch(view: View, calls: readonly VerbCall[], epoch: strin
     batch.dueAt = earliest(batch.dueAt, decision);
   }
   return batch;
+}
+
+function ordOf(view: View, { args }: VerbCall): number | null {
+  return 'taskId' in args ? (view.task(args.taskId)?.ord ?? null) : null;
 }
 
 /** What an earlier request with the same Idempotency-Key came to; null when the call has none, or is the first with it. */

@@ -23,7 +23,8 @@ export type ErrorCode =
   | 'internal'
   | 'overloaded'
   | 'draining'
-  | 'storage_full';
+  | 'storage_full'
+  | 'storage_unavailable';
 
 /** One thing wrong in a request; `path` is a JSON Pointer into it, `''` for the whole. */
 export interface Issue {

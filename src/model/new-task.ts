@@ -41,6 +41,7 @@ export function newTask(given: Pick<TaskRecord, Given>, now: number, more: Parti
     version: null,
     fence: 0,
     held: false,
+    node: null,
     ord: 0,
     emits: 0,
     eventCount: 0,

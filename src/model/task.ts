@@ -96,6 +96,8 @@ export interface TaskRecord {
   fence: number;
   /** Whether a worker may still run its code: from its claim until it rests, or has let go of a task that ended without it. */
   held: boolean;
+  /** The process whose worker that is or was: of the newest claim; null before the first. */
+  node: string | null;
   /** The newest place that a resolution of its journal was given. */
   ord: number;
   /** How many events its code has emitted outside steps. */

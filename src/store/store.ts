@@ -2,6 +2,7 @@ import type { Batch, OutcomesOf, VerbCall } from '../model/batch.ts';
 import type { ConversationRecord } from '../model/conversation.ts';
 import type { EpochRow } from '../model/epoch.ts';
 import type { Event, Message } from '../model/event.ts';
+import type { KeyResolution } from '../model/journal.ts';
 import type { Json } from '../model/json.ts';
 import type { QuestionRecord, QuestionStatus } from '../model/question.ts';
 import type { TaskRecord, TaskStatus } from '../model/task.ts';
@@ -13,21 +14,31 @@ import type { TaskRecord, TaskStatus } from '../model/task.ts';
  * @see docs/decisions/010-load-decide-write.md
  */
 export interface Store extends StoreReads {
-  /** The epoch under which this process writes: random, new at every start. */
+  /**
+   * Under which name this process claims tasks. New at every start, and whenever the database has taken the process for
+   * dead.
+   */
+  readonly node: string;
+
+  /** Under which epoch this process wrote last, or will write next. */
   readonly epoch: string;
 
+  /** What several processes on one database need; null where one has it for itself. */
+  readonly cluster: Cluster | null;
+
   /**
-   * Runs verbs of one owner in one transaction, in their order. Commits of one process are decided in the order of
-   * the calls, and their promises settle in that order.
+   * Runs verbs of one owner in one transaction, in their order. Commits of one owner in one process are decided in the
+   * order of the calls, and their promises settle in that order.
    *
-   * @throws StoreError `storage_full` when nothing was written for want of space: calling again later may succeed. All
-   *   commits asked for before that was known fail with it, so that none overtakes one that failed
+   * @throws StoreError `storage_full` when nothing was written for want of space, `storage_unavailable` when nothing was
+   *   written since the database cannot be reached: calling again later may succeed. All commits of the owner asked for
+   *   before that was known fail with it, so that none overtakes one that failed
    * @throws StoreError `storage_failed` when nothing can be written any more, and it is not known whether this was: the
    *   process must end
    */
   commit<const Calls extends readonly VerbCall[]>(owner: string, calls: Calls): Promise<Committed<Calls>>;
 
-  /** Replaces the stored descriptions of the agents that this node has. */
+  /** Replaces the stored descriptions of the agents that this process has. */
   describeAgents(agents: readonly AgentDescription[]): Promise<void>;
 
   /** Sets who is told of what befalls the store by itself; nobody is unless this is called, and one at a time. */
@@ -43,6 +54,56 @@ export interface StoreWatcher {
   onFailed(error: StoreError): void;
   /** Another process reads on and on, and meanwhile what is written cannot be put in its place; told again with each doubling. */
   onLogHeld(bytes: number): void;
+  /**
+   * Other processes may have written in the logs of these owners; of any when null. Told after they have committed, soon
+   * but not always: what was missed is found by {@link Cluster.heads}.
+   */
+  onForeign(owners: ReadonlySet<string> | null): void;
+}
+
+/**
+ * Several processes on one database: which of them live, by the database's clock, and what each has to learn of the others.
+ *
+ * @see docs/decisions/008-fence-every-write.md
+ */
+export interface Cluster {
+  /** How long a process that is not heard of counts as living. */
+  readonly leaseMs: number;
+  /**
+   * Tells that this process lives, with {@link Store.node} as its name, which is another one from then on if the database has
+   * taken it for dead: what it held is not its own any more.
+   *
+   * @returns its name, and the tasks that are held under it
+   */
+  renew(): Promise<{ node: string; held: HeldTask[] }>;
+  /** Takes for dead who has not renewed its lease in time. @returns how many */
+  buryDead(): Promise<number>;
+  /** Whether this process, of all that live, is the one that is to do this for a while: it asks again before that is over. */
+  takeDuty(duty: Duty): Promise<boolean>;
+  /** The heads of the logs of these owners; without those who have none. */
+  heads(owners: readonly string[]): Promise<Map<string, number>>;
+  /** Where tasks of one owner stand whose code this process has in memory, and what they may not have been told. */
+  copies(owner: string, known: readonly KnownCopy[]): Promise<CopyState[]>;
+}
+
+/** What is done once, whoever does it. */
+export type Duty = 'sweep';
+
+/** A copy in a worker: its task, and the newest place of a resolution that it was told of. */
+export interface KnownCopy {
+  taskId: string;
+  ord: number;
+}
+
+/** Of one instant. Of a task that is not there any more there is none. */
+export interface CopyState {
+  taskId: string;
+  fence: number;
+  status: TaskStatus;
+  /** The task's newest place; `resolutions` reach up to it. */
+  ord: number;
+  /** Those above what the copy was told of, ascending. */
+  resolutions: KeyResolution[];
 }
 
 /** A batch whose outcomes are typed by the calls. */
@@ -50,64 +111,85 @@ export type Committed<Calls extends readonly VerbCall[] = readonly VerbCall[]> =
   outcomes: OutcomesOf<Calls>;
 };
 
-/** Reads see every commit that was acknowledged. All of them are synchronous, short, and hold no transaction open. */
-export interface StoreReads {
-  /** Runs the reads of a synchronous function in one snapshot, so that they show the same instant. */
-  snapshot<T>(read: () => T): T;
+/**
+ * Reads see every commit that was acknowledged, by this process or another. All of them are short, and hold no transaction
+ * open.
+ *
+ * @throws StoreError `storage_unavailable` when the database cannot be reached, from every read
+ */
+export interface StoreReads extends Queries {
+  /**
+   * Runs reads in one snapshot, so that they show the same instant.
+   *
+   * @param ask must call all of its reads before it first awaits anything; a later one throws
+   */
+  snapshot<T>(ask: (reads: Queries) => Promise<T>): Promise<T>;
+  /** Epoch ms by the store's clock, as near as this process knows it: to sleep by, not to judge by. */
+  now(): number;
+}
+
+/** What can be read of one instant. */
+export interface Queries {
   /** A task of this owner; null for another's and for none. */
-  task(owner: string, id: string): TaskRecord | null;
-  question(owner: string, id: string): QuestionRecord | null;
+  task(owner: string, id: string): Promise<TaskRecord | null>;
+  question(owner: string, id: string): Promise<QuestionRecord | null>;
   /** A conversation that was not deleted. What belongs to one that was is shown by none of these reads. */
-  conversation(owner: string, id: string): ConversationRecord | null;
+  conversation(owner: string, id: string): Promise<ConversationRecord | null>;
   /** Newest first unless `order` says otherwise. `before` continues after the last item of the page before. */
-  listTasks(owner: string, filter: TaskFilter): TaskRecord[];
+  listTasks(owner: string, filter: TaskFilter): Promise<TaskRecord[]>;
   /** The newest activity first. */
-  listConversations(owner: string, filter: ConversationFilter): ConversationRecord[];
+  listConversations(owner: string, filter: ConversationFilter): Promise<ConversationRecord[]>;
   /** In the order in which they came, or the other way round. */
-  listMessages(owner: string, filter: MessageFilter): Message[];
+  listMessages(owner: string, filter: MessageFilter): Promise<Message[]>;
   /** Oldest first. */
-  listQuestions(owner: string, filter: QuestionFilter): QuestionRecord[];
+  listQuestions(owner: string, filter: QuestionFilter): Promise<QuestionRecord[]>;
   /** Where the owner's log stands, for cursors. */
-  log(owner: string): LogState;
+  log(owner: string): Promise<LogState>;
   /** How many of the owner's tasks without a parent have not ended. */
-  unfinishedRoots(owner: string): number;
+  unfinishedRoots(owner: string): Promise<number>;
   /**
    * The next events of a scope after a place.
    *
    * @returns at most {@link EventPage} bounds; `scannedTo` moves on even where nothing passed
    */
-  readEvents(owner: string, query: EventQuery): EventPage;
+  readEvents(owner: string, query: EventQuery): Promise<EventPage>;
   /**
    * Just before the first event of the oldest unfinished root task, of all or of a conversation; null when nothing is
    * unfinished.
    */
-  unfinishedFrom(owner: string, conversationId?: string): number | null;
+  unfinishedFrom(owner: string, conversationId?: string): Promise<number | null>;
   /**
    * Queued tasks that a claim may take, at most `limit`: of each owner by priority, then age. Owners take turns, the one
    * longest without a claim first. Suspects are not among them.
    *
    * @param full owners who may have none claimed now: they are passed over, and keep their turns
+   * @param agents the only agents whose tasks are wanted; null for those of all
    */
-  claimable(limit: number, full?: ReadonlySet<string>): { owner: string; taskId: string; agent: string }[];
+  claimable(
+    limit: number,
+    full?: ReadonlySet<string>,
+    agents?: readonly string[] | null,
+  ): Promise<{ owner: string; taskId: string; agent: string }[]>;
   /** Queued tasks that a claim may take but for one thing: the process died twice in a row while they ran. Likewise. */
-  suspects(limit: number): Suspect[];
+  suspects(limit: number): Promise<Suspect[]>;
   /** Questions, timers, delayed tasks and running tasks whose time has come, at most `limit`. */
-  due(now: number, limit: number): DueItem[];
+  due(limit: number): Promise<DueItem[]>;
   /** The earliest instant at which something falls due; null when nothing will. */
-  nextDueAt(): number | null;
-  /** Roots that ended before `before` (epoch ms) and still have events, at most `limit`. */
-  prunable(before: number, limit: number): { owner: string; taskId: string }[];
+  nextDueAt(): Promise<number | null>;
+  /** Roots that ended longer ago than this and still have events, at most `limit`. */
+  prunable(retentionMs: number, limit: number): Promise<{ owner: string; taskId: string }[]>;
   /** Deleted conversations that still have rows, at most `limit`. */
-  purgeable(limit: number): { owner: string; conversationId: string }[];
-  /** Tasks whose code a worker may still run: at boot, what the last process left behind. */
-  orphans(limit: number): HeldTask[];
-  /** Running suspects, the one that began last first, at most `limit`. */
-  newestSuspects(limit: number): HeldTask[];
-  agents(): AgentDescription[];
+  purgeable(limit: number): Promise<{ owner: string; conversationId: string }[]>;
+  /**
+   * Tasks that a worker of a process which lives no more may have been running. Where one process has the database: those
+   * of any, which must be asked for at its start.
+   */
+  orphans(limit: number): Promise<HeldTask[]>;
+  /** Of those the running suspects, the one that began last first, at most `limit`. */
+  newestSuspects(limit: number): Promise<HeldTask[]>;
+  agents(): Promise<AgentDescription[]>;
   /** Whether a request with this Idempotency-Key was done; old keys are forgotten. */
-  hasKey(owner: string, key: string): boolean;
-  /** By the store's clock. */
-  now(): number;
+  hasKey(owner: string, key: string): Promise<boolean>;
 }
 
 export interface AgentDescription {
@@ -168,8 +250,8 @@ export interface EventQuery {
   scope: Scope;
   /** Everything after this seq … */
   after: number;
-  /** … up to this one. */
-  upTo: number;
+  /** … up to this one, or to the head when null. */
+  upTo: number | null;
   /** Only events of trees that had not ended at or before this seq; null for a plain read. */
   unfinishedAt: number | null;
   limit: number;
@@ -178,7 +260,7 @@ export interface EventQuery {
 /** At most 200 events, about 256 KiB and 5,000 seqs, so that no read holds the thread for long. */
 export interface EventPage {
   events: Event[];
-  /** Every event of the scope up to here is in this page or before it. */
+  /** Every event of the scope up to here is in this page or before it; no higher than the head. */
   scannedTo: number;
 }
 
@@ -210,12 +292,18 @@ export type DueItem =
 /** Trouble of the disk or the database, in which nothing of the batch was written. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  readonly code: 'storage_full' | 'storage_failed';
+  readonly code: StoreErrorCode;
 
-  constructor(code: 'storage_full' | 'storage_failed', cause: unknown) {
-    super(code === 'storage_full' ? 'There is no space left to write.' : 'The database can no longer be used.', {
-      cause,
-    });
+  constructor(code: StoreErrorCode, cause: unknown) {
+    super(WORDS[code], { cause });
     this.code = code;
   }
 }
+
+export type StoreErrorCode = 'storage_full' | 'storage_unavailable' | 'storage_failed';
+
+const WORDS: Record<StoreErrorCode, string> = {
+  storage_full: 'There is no space left to write.',
+  storage_unavailable: 'The database cannot be reached.',
+  storage_failed: 'The database can no longer be used.',
+};

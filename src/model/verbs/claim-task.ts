@@ -10,6 +10,8 @@ export interface ClaimTaskArgs {
   version: string;
   /** Whether a copy that still is in memory adopts the claim; else a new one begins with the journal. */
   warm: boolean;
+  /** The name of the process whose worker will run it. */
+  node: string;
 }
 
 export interface ClaimTaskResult extends TaskResult {
@@ -23,7 +25,7 @@ export interface ClaimTaskResult extends TaskResult {
  */
 export const claimTask: Verb<ClaimTaskArgs, ClaimTaskResult> = {
   needs: ({ taskId, warm }) => ({ tasks: [taskId], lanes: [taskId], journals: warm ? [] : [taskId] }),
-  decide(view, { taskId, version, warm }, now) {
+  decide(view, { taskId, version, warm, node }, now) {
     const task = view.task(taskId);
     if (task === null || task.status !== 'queued') return refuse('not_claimable', `${taskId} is not queued.`);
     if (task.runAt !== null) return refuse('not_claimable', `${taskId} is not ready yet.`);
@@ -33,6 +35,7 @@ export const claimTask: Verb<ClaimTaskArgs, ClaimTaskResult> = {
       ...moveTask(task, 'running', now),
       fence: task.fence + 1,
       held: true,
+      node,
       attempt: task.begins ? task.attempt + 1 : task.attempt,
       begins: false,
       version: task.version ?? version,

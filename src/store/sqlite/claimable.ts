@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { StoreReads, Suspect } from '../store.ts';
+import type { Queries, Suspect } from '../store.ts';
 import { CLAIMABLE, SUSPECT } from './offered.ts';
+import type { Synchronous } from './synchronous.ts';
 
 interface Candidate {
   owner: string;
@@ -12,9 +13,9 @@ const NOBODY: ReadonlySet<string> = new Set();
 
 /**
  * Prepares the search for work. Owners take turns: whose last claim is the longest ago comes first, so that none of them
- * waits for another's queue to be empty.
+ * waits for another's queue to be empty. Whoever has this database has it alone, and all agents: it is not asked which.
  */
-export function createClaimable(db: Database): Pick<StoreReads, 'claimable' | 'suspects'> {
+export function createClaimable(db: Database): Pick<Synchronous<Queries>, 'claimable' | 'suspects'> {
   const logsInTurn = db.prepare<[], { id: number; owner: string }>(
     'select id, owner from log indexed by log_claimable where claimable > 0 order by turn, id',
   );

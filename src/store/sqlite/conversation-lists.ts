@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
-import type { StoreReads } from '../store.ts';
+import type { Queries } from '../store.ts';
 import { type ConversationRead, SELECT_CONVERSATION, toConversation } from './conversation-row.ts';
 import { type MessageRead, SELECT_MESSAGE, toMessage } from './message-row.ts';
+import type { Synchronous } from './synchronous.ts';
 
 interface Page {
   owner: string;
@@ -19,7 +20,7 @@ const CONVERSATION = `(select conversation.key from conversation join log on log
 /** Prepares the lists of conversations and of what was said in them. */
 export function createConversationLists(
   db: Database,
-): Pick<StoreReads, 'conversation' | 'listConversations' | 'listMessages' | 'purgeable'> {
+): Pick<Synchronous<Queries>, 'conversation' | 'listConversations' | 'listMessages' | 'purgeable'> {
   const one = db.prepare<[string, string], ConversationRead>(
     `${SELECT_CONVERSATION} where log.owner = ? and conversation.id = ? and deleted_at is null`,
   );

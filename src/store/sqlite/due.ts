@@ -1,11 +1,13 @@
 import type { Database } from 'better-sqlite3';
-import type { DueItem, HeldTask, StoreReads } from '../store.ts';
+import type { DueItem, HeldTask, Queries } from '../store.ts';
 import { SUSPECT_RUNNING } from './offered.ts';
+import type { Synchronous } from './synchronous.ts';
 
 /** Prepares what the loops ask for: what is due, what can be pruned, what a dead process left. All by partial indexes. */
 export function createDue(
   db: Database,
-): Pick<StoreReads, 'due' | 'nextDueAt' | 'prunable' | 'orphans' | 'newestSuspects'> {
+  now: () => number,
+): Pick<Synchronous<Queries>, 'due' | 'nextDueAt' | 'prunable' | 'orphans' | 'newestSuspects'> {
   const questions = db.prepare<[number, number], { at: number; owner: string; questionId: string }>(
     `select expires_at as at, log.owner, question.id as questionId from question join log on log.id = question.log
       where status = 'pending' and expires_at is not null and expires_at <= ? order by expires_at limit ?`,
@@ -48,12 +50,13 @@ export function createDue(
     `${held} where ${SUSPECT_RUNNING} order by running_since desc limit ?`,
   );
   return {
-    due(now, limit) {
+    due(limit) {
+      const at = now();
       const items = [
-        ...questions.all(now, limit).map(({ at, ...item }) => ({ at, item: { kind: 'question', ...item } as const })),
-        ...timers.all(now, limit).map(({ at, ...item }) => ({ at, item: { kind: 'timer', ...item } as const })),
-        ...delayed.all(now, limit).map(({ at, ...item }) => ({ at, item: { kind: 'ready', ...item } as const })),
-        ...deadlines.all(now, limit).map(({ at, ...item }) => ({ at, item: { kind: 'deadline', ...item } as const })),
+        ...questions.all(at, limit).map(({ at, ...item }) => ({ at, item: { kind: 'question', ...item } as const })),
+        ...timers.all(at, limit).map(({ at, ...item }) => ({ at, item: { kind: 'timer', ...item } as const })),
+        ...delayed.all(at, limit).map(({ at, ...item }) => ({ at, item: { kind: 'ready', ...item } as const })),
+        ...deadlines.all(at, limit).map(({ at, ...item }) => ({ at, item: { kind: 'deadline', ...item } as const })),
       ];
       return items
         .sort((a, b) => a.at - b.at)
@@ -61,7 +64,7 @@ export function createDue(
         .map(({ item }): DueItem => item);
     },
     nextDueAt: () => next.get() ?? null,
-    prunable: (before, limit) => prunable.all(before, limit),
+    prunable: (retentionMs, limit) => prunable.all(now() - retentionMs, limit),
     orphans: (limit) => orphans.all(limit),
     newestSuspects: (limit) => newestSuspects.all(limit),
   };

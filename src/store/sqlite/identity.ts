@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Database } from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
-import { StartRefusal } from './start-refusal.ts';
+import { StartRefusal } from '../start-refusal.ts';
 
 /** The same depth below the package from `src/` and from `dist/`. */
 export const MIGRATIONS = fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url));
@@ -10,7 +10,7 @@ export const MIGRATIONS = fileURLToPath(new URL('../../../migrations/sqlite', im
 const APPLICATION_ID = 0x486f6c64;
 
 /** How drizzle notes what has been run. */
-const APPLIED = '__drizzle_migrations';
+export const APPLIED = '__drizzle_migrations';
 
 /**
  * Sees that a database is one of Holdfast's that this version can use, or is empty. Nothing is written.

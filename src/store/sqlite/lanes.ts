@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { isTurnLane } from '../../model/lane.ts';
-import { SUSPECT_CRASHES } from './offered.ts';
+import { SUSPECT_CRASHES } from '../offered.ts';
 
 /** Brings the marks of one lane up to date. @returns by how many the claimable tasks have become more */
 export type Unblock = (logId: number, lane: string) => number;

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { type QuestionStatus, questionSchema } from '../../model/question.ts';
 import { TASK_STATUSES, type TaskStatus } from '../../model/task.ts';
-import type { StoreReads } from '../store.ts';
+import type { Queries } from '../store.ts';
 import { type QuestionRead, SELECT_QUESTION, toQuestion } from './question-row.ts';
 import { isShown } from './shown.ts';
+import type { Synchronous } from './synchronous.ts';
 import { SELECT_TASK, type TaskRead, toTask } from './task-row.ts';
 
 const QUESTION_STATUSES = questionSchema.shape.status.options;
@@ -12,7 +13,7 @@ const QUESTION_STATUSES = questionSchema.shape.status.options;
  * Prepares the lists. Each status has its own stretch of an index that is in the order of creation, so a page is merged
  * from one short read of keys a status, however many rows the owner has.
  */
-export function createLists(db: Database): Pick<StoreReads, 'listTasks' | 'listQuestions'> {
+export function createLists(db: Database): Pick<Synchronous<Queries>, 'listTasks' | 'listQuestions'> {
   const taskKeys = { asc: prepareTaskKeys(db, 'asc'), desc: prepareTaskKeys(db, 'desc') };
   const questionKeys = prepareQuestionKeys(db);
   const task = db.prepare<[number], TaskRead>(`${SELECT_TASK} where task.key = ?`);

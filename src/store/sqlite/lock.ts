@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { asStartRefusal, notWritable, StartRefusal } from './start-refusal.ts';
+import { StartRefusal } from '../start-refusal.ts';
+import { asStartRefusal, notWritable } from './start-refusal.ts';
 
 /** What holds a directory for this process. */
 export interface DirectoryLock {

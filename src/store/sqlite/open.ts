@@ -22,13 +22,15 @@ export async function openSqliteStore({ dir }: { dir: string }): Promise<Store> 
     prepareFile(dir);
     const db = openConnection(databaseFile(dir), 'read');
     let watcher = NOBODY;
-    const reads = watchReads(createReads(db, Date.now), (error) => watcher.onFailed(error));
+    const watch = watchReads((error) => watcher.onFailed(error));
     const epoch = newEpoch();
     const onHeld = (bytes: number) => watcher.onLogHeld(bytes);
     const writer = await startRemoteWriter({ file: databaseFile(dir), epoch }, onHeld);
     return {
-      ...reads,
+      ...createReads(db, Date.now, watch),
+      node: epoch,
       epoch,
+      cluster: null,
       watch(theWatcher) {
         watcher = theWatcher;
       },
@@ -59,9 +61,12 @@ export function openSqliteStoreInProcess({ dir, now = Date.now }: { dir: string;
   const writer = createWriter(writing, epoch, now);
   let shortage: Settled | undefined;
   let watcher = NOBODY;
+  const watch = watchReads((error) => watcher.onFailed(error));
   return {
-    ...watchReads(createReads(reading, now), (error) => watcher.onFailed(error)),
+    ...createReads(reading, now, watch),
+    node: epoch,
     epoch,
+    cluster: null,
     watch(theWatcher) {
       watcher = theWatcher;
     },
@@ -90,7 +95,7 @@ export function openSqliteStoreInProcess({ dir, now = Date.now }: { dir: string;
 }
 
 const MEMORY = ':memory:';
-const NOBODY: StoreWatcher = { onFailed() {}, onLogHeld() {} };
+const NOBODY: StoreWatcher = { onFailed() {}, onLogHeld() {}, onForeign() {} };
 
 function openMemory() {
   const db = openConnection(MEMORY, 'write');

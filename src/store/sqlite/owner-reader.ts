@@ -11,7 +11,7 @@ import { untaken } from '../../model/turn.ts';
 import type { KeyRecord } from '../../model/view.ts';
 import { type ConversationRead, SELECT_CONVERSATION, toConversation } from './conversation-row.ts';
 import { type JournalRead, SELECT_ROW, toRow } from './journal-row.ts';
-import type { Queueing } from './offered.ts';
+import type { Queueing } from '../offered.ts';
 import { type QuestionRead, SELECT_QUESTION, toQuestion } from './question-row.ts';
 import { createReadHistory } from './read-history.ts';
 import { SELECT_TASK, type TaskRead, toTask } from './task-row.ts';

@@ -62,9 +62,13 @@ export function createReadEvents(db: Database): (owner: string, query: EventQuer
 
   const namesOf = createNames(db);
   const nameOf = createConversationName(db);
-  return (owner, { scope, after, upTo, unfinishedAt, limit }) => {
+  const headOf = createHead(db);
+  return (owner, { scope, after, upTo: asked, unfinishedAt, limit }) => {
+    const upTo = asked ?? headOf(owner);
     const statement = statements[scope.kind][unfinishedAt === null ? 'all' : 'unfinished'];
     const end = scope.kind === 'root' || scope.kind === 'conversation' ? upTo : Math.min(upTo, after + MAX_SEQS);
+    // A place above the head is not told as one that was read.
+    const covered = asked === null ? end : Math.max(after, end);
     const maxRows = Math.min(limit, MAX_ROWS);
     const range = { after, upTo: end, unfinishedAt, limit: maxRows };
     const events: Event[] = [];
@@ -79,7 +83,7 @@ export function createReadEvents(db: Database): (owner: string, query: EventQuer
       const { taskId, rootId, conversationId } = task === NO_TASK ? nameOf(conversation) : namesOf(task);
       events.push({ taskId, conversationId, type, step, data, seq, at, rootId });
     }
-    return { events, scannedTo: events.length < maxRows ? Math.max(after, end) : lastSeq(events, after) };
+    return { events, scannedTo: events.length < maxRows ? covered : lastSeq(events, after) };
   };
 }
 
@@ -105,6 +109,11 @@ function createNames(db: Database): (key: number) => Names {
 function createConversationName(db: Database): (key: number | null) => Names {
   const select = db.prepare<[number | null], string>('select id from conversation where key = ?').pluck();
   return (key) => ({ taskId: null, rootId: null, conversationId: select.get(key) ?? null });
+}
+
+function createHead(db: Database): (owner: string) => number {
+  const select = db.prepare<[string], number>('select head from log where owner = ?').pluck();
+  return (owner) => select.get(owner) ?? 0;
 }
 
 function ids(scope: Scope): Pick<Parameters, 'taskId' | 'rootId' | 'conversationId'> {

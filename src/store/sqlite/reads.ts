@@ -1,86 +1,76 @@
 import type { Database } from 'better-sqlite3';
-import { KEY_LIFETIME_MS } from '../../model/batch.ts';
-import type { LogState, StoreReads } from '../store.ts';
-import { createClaimable } from './claimable.ts';
-import { createConversationLists } from './conversation-lists.ts';
-import { createDue } from './due.ts';
-import { createLists } from './lists.ts';
-import type { agent } from './log-schema.ts';
-import { type QuestionRead, SELECT_QUESTION, toQuestion } from './question-row.ts';
-import { createReadEvents } from './read-events.ts';
-import { isShown } from './shown.ts';
-import { SELECT_TASK, type TaskRead, toTask } from './task-row.ts';
+import type { Queries, StoreReads } from '../store.ts';
+import { createQueries } from './queries.ts';
+import type { Synchronous } from './synchronous.ts';
+import type { Watch } from './watch-reads.ts';
 
-/** Prepares all reads on a connection. Each is one or a few statements that run to their end before it returns. */
-export function createReads(db: Database, now: () => number): StoreReads {
-  const statements = prepare(db);
+/** Runs a query, and gives the promise of what it gives, which is settled. */
+type Settle = <T>(query: () => T) => Promise<T>;
+
+/**
+ * Prepares all reads on a connection. Each has run to its end when it returns: what it gives is a promise for the sake of
+ * stores that are further away.
+ *
+ * @param watch runs whatever reads
+ */
+export function createReads(db: Database, now: () => number, watch: Watch = (read) => read()): StoreReads {
+  const queries = createQueries(db, now);
+
+  function settle<T>(query: () => T): Promise<T> {
+    try {
+      return Promise.resolve(watch(query));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
   return {
-    ...createLists(db),
-    ...createConversationLists(db),
-    ...createDue(db),
-    ...createClaimable(db),
-    readEvents: createReadEvents(db),
+    ...settling(queries, settle),
     now,
-    snapshot: (read) => db.transaction(read).deferred(),
-    task(owner, id) {
-      const row = statements.task.get(owner, id);
-      return row === undefined ? null : toTask(row);
+    async snapshot(ask) {
+      let isOpen = true;
+      const reads = settling(queries, (query) => {
+        if (!isOpen) throw new Error('A snapshot must be asked for all of its reads before anything is awaited.');
+        return settle(query);
+      });
+      try {
+        const open = db.transaction(() => {
+          const asked = ask(reads);
+          // Where the snapshot cannot be closed either, that is what the caller is told.
+          asked.catch(() => {});
+          // In an object: a transaction of better-sqlite3 refuses to give a promise.
+          return { asked };
+        });
+        return watch(open.deferred).asked;
+      } finally {
+        isOpen = false;
+      }
     },
-    question(owner, id) {
-      const row = statements.question.get(owner, id);
-      return row === undefined ? null : toQuestion(row);
-    },
-    log(owner) {
-      const row = statements.log.get(owner);
-      return row === undefined ? EMPTY_LOG : { ...row, epochs: JSON.parse(row.epochs) };
-    },
-    unfinishedRoots: (owner) => statements.unfinishedRoots.get(owner) ?? 0,
-    unfinishedFrom(owner, conversationId) {
-      const { unfinished, unfinishedOf } = statements;
-      const firstSeq = conversationId === undefined ? unfinished.get(owner) : unfinishedOf.get(owner, conversationId);
-      return firstSeq === undefined || firstSeq === null ? null : firstSeq - 1;
-    },
-    hasKey: (owner, key) => statements.key.get(owner, key, now() - KEY_LIFETIME_MS) !== undefined,
-    agents: () => statements.agents.all().map((row) => ({ ...row, inputSchema: JSON.parse(row.inputSchema) })),
   };
 }
 
-const SHOWN = isShown('task.conversation_id');
-const EMPTY_LOG: LogState = { head: 0, prunedSeq: 0, epochs: [] };
-
-function prepare(db: Database) {
+function settling(queries: Synchronous<Queries>, settle: Settle): Queries {
   return {
-    task: db.prepare<[string, string], TaskRead>(`${SELECT_TASK} where log.owner = ? and task.id = ? and ${SHOWN}`),
-    question: db.prepare<[string, string], QuestionRead>(
-      `${SELECT_QUESTION} where log.owner = ? and question.id = ? and ${SHOWN}`,
-    ),
-    unfinishedRoots: db.prepare<[string], number>('select unfinished_roots from log where owner = ?').pluck(),
-    // One statement, so that the head and the epochs are of one moment.
-    log: db.prepare<[string], Omit<LogState, 'epochs'> & { epochs: string }>(
-      `select head, pruned_seq as prunedSeq,
-        (select json_group_array(json_object('epoch', epoch, 'firstSeq', first_seq) order by first_seq)
-          from log_epoch where log_epoch.log = log.id) as epochs
-        from log where owner = ?`,
-    ),
-    unfinished: db
-      .prepare<[string], number>(
-        `select first_seq from task where log = (select id from log where owner = ?)
-          and parent_id is null and finished_at is null order by first_seq limit 1`,
-      )
-      .pluck(),
-    unfinishedOf: db
-      .prepare<[string, string], number | null>(
-        `select min(first_seq) from task where log = (select id from log where owner = ?) and conversation_id = ?
-          and status in ('queued', 'running', 'waiting') and parent_id is null`,
-      )
-      .pluck(),
-    key: db
-      .prepare<[string, string, number], 1>(
-        'select 1 from idempotency_key where log = (select id from log where owner = ?) and key = ? and at > ?',
-      )
-      .pluck(),
-    agents: db.prepare<[], typeof agent.$inferSelect>(
-      'select name, version, description, input_schema as inputSchema from agent order by name',
-    ),
+    task: (owner, id) => settle(() => queries.task(owner, id)),
+    question: (owner, id) => settle(() => queries.question(owner, id)),
+    conversation: (owner, id) => settle(() => queries.conversation(owner, id)),
+    listTasks: (owner, filter) => settle(() => queries.listTasks(owner, filter)),
+    listConversations: (owner, filter) => settle(() => queries.listConversations(owner, filter)),
+    listMessages: (owner, filter) => settle(() => queries.listMessages(owner, filter)),
+    listQuestions: (owner, filter) => settle(() => queries.listQuestions(owner, filter)),
+    log: (owner) => settle(() => queries.log(owner)),
+    unfinishedRoots: (owner) => settle(() => queries.unfinishedRoots(owner)),
+    readEvents: (owner, query) => settle(() => queries.readEvents(owner, query)),
+    unfinishedFrom: (owner, conversationId) => settle(() => queries.unfinishedFrom(owner, conversationId)),
+    claimable: (limit, full, agents) => settle(() => queries.claimable(limit, full, agents)),
+    suspects: (limit) => settle(() => queries.suspects(limit)),
+    due: (limit) => settle(() => queries.due(limit)),
+    nextDueAt: () => settle(() => queries.nextDueAt()),
+    prunable: (retentionMs, limit) => settle(() => queries.prunable(retentionMs, limit)),
+    purgeable: (limit) => settle(() => queries.purgeable(limit)),
+    orphans: (limit) => settle(() => queries.orphans(limit)),
+    newestSuspects: (limit) => settle(() => queries.newestSuspects(limit)),
+    agents: () => settle(() => queries.agents()),
+    hasKey: (owner, key) => settle(() => queries.hasKey(owner, key)),
   };
 }

@@ -1,11 +1,4 @@
-/** Why a store does not open, in one line for the operator: which file, what is wrong with it, and what to do. */
-export class StartRefusal extends Error {
-  override readonly name = 'StartRefusal';
-
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-  }
-}
+import { StartRefusal } from '../start-refusal.ts';
 
 /** What an error of SQLite means to whoever opens its file. One that says nothing of the file or the disk stays as it is. */
 export function asStartRefusal(error: unknown, file: string): unknown {

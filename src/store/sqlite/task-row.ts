@@ -1,4 +1,5 @@
 import type { TaskRecord } from '../../model/task.ts';
+import { TASK_CHANGES } from '../task-changes.ts';
 import { assignColumns, insertInto, selectColumns } from './columns.ts';
 import { task } from './task-schema.ts';
 
@@ -45,6 +46,7 @@ export function toTask(row: TaskRead): TaskRecord {
     version: row.version,
     fence: row.fence,
     held: row.held === 1,
+    node: row.node,
     ord: row.ord,
     emits: row.emits,
     eventCount: row.eventCount,
@@ -108,72 +110,9 @@ export function taskProgress(record: TaskRecord, logId: number) {
   return { log: logId, id, ...counts, lastSeq, progress: text(record.progress) };
 }
 
-/** How often a field changes: never, at the turns of a task's life, or with most commits. */
-const TASK_CHANGES: Record<keyof TaskRecord, 'never' | 'seldom' | 'often'> = {
-  id: 'never',
-  owner: 'never',
-  agent: 'never',
-  status: 'seldom',
-  parentId: 'never',
-  rootId: 'never',
-  conversationId: 'never',
-  isTurn: 'never',
-  messageCount: 'seldom',
-  lane: 'never',
-  spawnKey: 'never',
-  depth: 'never',
-  retryOf: 'never',
-  input: 'never',
-  output: 'seldom',
-  error: 'seldom',
-  progress: 'often',
-  attempt: 'seldom',
-  begins: 'seldom',
-  maxAttempts: 'never',
-  failures: 'seldom',
-  runAt: 'seldom',
-  pendingQuestionCount: 'often',
-  metadata: 'never',
-  priority: 'seldom',
-  concurrencyKey: 'never',
-  timeoutMs: 'seldom',
-  version: 'seldom',
-  fence: 'seldom',
-  held: 'seldom',
-  ord: 'often',
-  emits: 'often',
-  eventCount: 'often',
-  eventsLength: 'often',
-  unfinishedBelow: 'often',
-  seed: 'never',
-  originAt: 'never',
-  cut: 'seldom',
-  marks: 'seldom',
-  inbox: 'seldom',
-  crashes: 'seldom',
-  crashMark: 'seldom',
-  aloneCrashes: 'seldom',
-  ranMs: 'seldom',
-  deadlineAt: 'seldom',
-  runningSince: 'seldom',
-  createdAt: 'never',
-  startedAt: 'seldom',
-  finishedAt: 'seldom',
-  firstSeq: 'seldom',
-  lastSeq: 'often',
-  prunedSeq: 'seldom',
-};
-
 /** `column = @field` for what changes often, which is in no index: SQLite rewrites those of every column it is told. */
 export const OFTEN_ASSIGNED = assigned('often');
 export const ALL_ASSIGNED = `${OFTEN_ASSIGNED}, ${assigned('seldom')}, blocked = @blocked`;
-
-const SELDOM = (Object.keys(TASK_CHANGES) as (keyof TaskRecord)[]).filter((field) => TASK_CHANGES[field] === 'seldom');
-
-/** Whether more has changed than what changes often. */
-export function hasTurned(before: TaskRecord, after: TaskRecord): boolean {
-  return SELDOM.some((field) => before[field] !== after[field]);
-}
 
 function assigned(changes: 'seldom' | 'often'): string {
   const fields: Record<string, string> = TASK_CHANGES;

@@ -5,7 +5,7 @@ import { type QuestionStatus, questionSchema } from '../../model/question.ts';
 import { TASK_STATUSES } from '../../model/task.ts';
 import { logReference, oneOf } from './log-schema.ts';
 import { CLAIMABLE, SUSPECT, SUSPECT_RUNNING } from './offered.ts';
-import { STATUS_FITS_KIND } from './row-statuses.ts';
+import { STATUS_FITS_KIND } from '../row-statuses.ts';
 
 // Columns that hold JSON are TEXT. Times are epoch ms. Wide columns stand last, so that reading the others skips them.
 
@@ -35,6 +35,7 @@ export const task = sqliteTable(
     runAt: integer('run_at'),
     fence: integer().notNull(),
     held: integer().notNull(),
+    node: text(),
     ord: integer().notNull(),
     emits: integer().notNull(),
     eventCount: integer('event_count').notNull(),

@@ -1,24 +1,21 @@
-import type { StoreError, StoreReads } from '../store.ts';
+import type { StoreError } from '../store.ts';
 import { asStoreError, isFatal } from './failure.ts';
 
+/** Runs something that reads, and gives what it gives. */
+export type Watch = <T>(read: () => T) => T;
+
 /**
- * The same reads; `onFailed` is told when one finds that the database cannot be read any more. Whoever asked is thrown the
+ * `onFailed` is told when something that reads finds that the database cannot be read any more. Whoever asked is thrown the
  * error as it came.
  */
-export function watchReads(reads: StoreReads, onFailed: (error: StoreError) => void): StoreReads {
-  return new Proxy(reads, {
-    get(target, name) {
-      const read: unknown = Reflect.get(target, name);
-      if (typeof read !== 'function') return read;
-      return (...args: unknown[]) => {
-        try {
-          return Reflect.apply(read, target, args);
-        } catch (cause) {
-          const error = asStoreError(cause);
-          if (isFatal(error)) onFailed(error);
-          throw cause;
-        }
-      };
-    },
-  });
+export function watchReads(onFailed: (error: StoreError) => void): Watch {
+  return (read) => {
+    try {
+      return read();
+    } catch (cause) {
+      const error = asStoreError(cause);
+      if (isFatal(error)) onFailed(error);
+      throw cause;
+    }
+  };
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { corrupt, StartRefusal } from './start-refusal.ts';
+import { StartRefusal } from '../start-refusal.ts';
+import { corrupt } from './start-refusal.ts';
 
 /** Up to this size the whole file is looked through at each start: 3 ms a MiB, 0.1 s in all. */
 const LOOKED_THROUGH_BYTES = 32 * 1024 * 1024;

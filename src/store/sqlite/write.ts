@@ -4,23 +4,16 @@ import type { Event } from '../../model/event.ts';
 import type { LogRecord } from '../../model/log-record.ts';
 import { isTerminal, type TaskRecord } from '../../model/task.ts';
 import type { View } from '../../model/view.ts';
+import { hasTurned } from '../task-changes.ts';
 import { fromConversation, PUT_CONVERSATION } from './conversation-row.ts';
 import { fromRow, PUT_ROW } from './journal-row.ts';
 import { createUnblock } from './lanes.ts';
 import type { Loaded } from './load.ts';
 import { fromMessage, PUT_MESSAGE } from './message-row.ts';
-import { claimableCount } from './offered.ts';
+import { claimableCount } from '../offered.ts';
 import { createPurge } from './purge.ts';
 import { fromQuestion, INSERT_QUESTION } from './question-row.ts';
-import {
-  ALL_ASSIGNED,
-  fromTask,
-  hasTurned,
-  INSERT_TASK,
-  OFTEN_ASSIGNED,
-  taskProgress,
-  taskUpdate,
-} from './task-row.ts';
+import { ALL_ASSIGNED, fromTask, INSERT_TASK, OFTEN_ASSIGNED, taskProgress, taskUpdate } from './task-row.ts';
 
 export type Write = (loaded: Loaded, batch: Batch) => void;
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { and, eq, inArray, isNull, lt, sql } from 'drizzle-orm';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
-import { isScope, type Scope } from '../../../model/access.ts';
+import { scopesIn } from '../../../model/access.ts';
 import type { AccessStore, GrantRecord, TokenRecord } from '../../access.ts';
 import { StoreError } from '../../store.ts';
 import { asStoreError } from '../failure.ts';
@@ -66,8 +66,12 @@ function createSqliteAccess(db: Database.Database, orm: BetterSQLite3Database, f
     .where(eq(accessGrant.hash, sql.placeholder('hash')))
     .prepare();
 
+  function tokenOf(id: string): TokenRecord | null {
+    return tokenById.all({ id }).map(toToken)[0] ?? null;
+  }
+
   return {
-    addToken({ scopes, ...row }) {
+    async addToken({ scopes, ...row }) {
       write(() =>
         orm
           .insert(token)
@@ -75,37 +79,38 @@ function createSqliteAccess(db: Database.Database, orm: BetterSQLite3Database, f
           .run(),
       );
     },
-    tokenByHash: (hash) => tokenByHash.all({ hash }).map(toToken)[0] ?? null,
-    token: (id) => tokenById.all({ id }).map(toToken)[0] ?? null,
-    tokens: () => orm.select().from(token).orderBy(token.createdAt, token.id).all().map(toToken),
-    revokeToken(id, at) {
-      const isThere = tokenById.get({ id }) !== undefined;
+    tokenByHash: async (hash) => tokenByHash.all({ hash }).map(toToken)[0] ?? null,
+    async tokens(ids) {
+      if (ids !== undefined) return ids.flatMap((id) => tokenOf(id) ?? []).toSorted(byAge);
+      return orm.select().from(token).orderBy(token.createdAt, token.id).all().map(toToken);
+    },
+    async revokeToken(id, at) {
+      const isKnown = tokenById.get({ id }) !== undefined;
       const standing = and(eq(token.id, id), isNull(token.revokedAt));
       write(() => orm.update(token).set({ revokedAt: at }).where(standing).run());
-      return isThere;
+      return isKnown;
     },
-    touchToken(id, at) {
+    async touchToken(id, at) {
       write(() => orm.update(token).set({ lastUsedAt: at }).where(eq(token.id, id)).run());
     },
-    addGrant({ scopes, subject, ...row }) {
+    async addGrant({ scopes, subject, ...row }) {
       const ofWhat = { taskId: subject?.taskId ?? null, conversationId: subject?.conversationId ?? null };
-      write(() =>
-        orm
-          .insert(accessGrant)
-          .values({ ...row, ...ofWhat, scopes: scopes.join(' ') })
-          .run(),
-      );
+      const grant = { ...row, ...ofWhat, scopes: scopes.join(' ') };
+      return unlessOrphaned(() => write(() => orm.insert(accessGrant).values(grant).run()));
     },
-    grant: (hash) => grantByHash.all({ hash }).map(toGrant)[0] ?? null,
-    removeGrant(hash) {
+    async grants(hashes) {
+      const found = hashes.flatMap((hash) => grantByHash.all({ hash }).map(toGrant));
+      return found.map((grant) => ({ ...grant, token: grant.tokenId === null ? null : tokenOf(grant.tokenId) }));
+    },
+    async removeGrant(hash) {
       write(() => orm.delete(accessGrant).where(eq(accessGrant.hash, hash)).run());
     },
-    extendGrants(hashes, openUntil) {
+    async extendGrants(hashes, openUntil) {
       const later = sql`max(open_until, min(ends_at, ${openUntil}))`;
       const these = inArray(accessGrant.hash, [...hashes]);
       write(() => orm.update(accessGrant).set({ openUntil: later }).where(these).run());
     },
-    removeClosedGrants(before, limit) {
+    async removeClosedGrants(before, limit) {
       const closed = orm
         .select({ hash: accessGrant.hash })
         .from(accessGrant)
@@ -113,12 +118,14 @@ function createSqliteAccess(db: Database.Database, orm: BetterSQLite3Database, f
         .limit(limit);
       write(() => orm.delete(accessGrant).where(inArray(accessGrant.hash, closed)).run());
     },
-    version() {
+    async version() {
       if (inodeOf(file) !== inode)
         throw new StoreError('storage_failed', new Error(`${file} was replaced or removed.`));
       return dataVersion.get() ?? 0;
     },
-    close() {
+    now: Date.now,
+    counts: null,
+    async close() {
       db.close();
     },
   };
@@ -138,24 +145,34 @@ function inodeOf(file: string): number | null {
   return statSync(file, { throwIfNoEntry: false })?.ino ?? null;
 }
 
-function write(run: () => unknown): void {
+function write<T>(run: () => T): T {
   try {
-    run();
+    return run();
   } catch (error) {
     throw asStoreError(error);
   }
 }
 
+/** @returns false when what it refers to has gone */
+function unlessOrphaned(insert: () => unknown): boolean {
+  try {
+    insert();
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return false;
+    throw error;
+  }
+}
+
+function byAge(a: TokenRecord, b: TokenRecord): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
 function toToken({ hash, scopes, ...row }: typeof token.$inferSelect): TokenRecord {
-  return { ...row, scopes: toScopes(scopes) };
+  return { ...row, scopes: scopesIn(scopes) };
 }
 
 function toGrant({ scopes, taskId, conversationId, ...row }: typeof accessGrant.$inferSelect): GrantRecord {
   const subject = row.kind === 'ticket' ? { taskId, conversationId } : null;
-  return { ...row, scopes: toScopes(scopes), subject };
-}
-
-/** A scope that this version does not know opens nothing. */
-function toScopes(text: string): Scope[] {
-  return text.split(' ').filter(isScope);
+  return { ...row, scopes: scopesIn(scopes), subject };
 }

@@ -1,4 +1,5 @@
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { sql } from 'drizzle-orm';
+import { type AnySQLiteColumn, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 // A file of its own: `access.db`. Times are epoch ms, scopes are separated by spaces, hashes are hexadecimal.
 
@@ -20,7 +21,8 @@ export const accessGrant = sqliteTable(
     hash: text().primaryKey(),
     kind: text({ enum: ['ticket', 'session'] }).notNull(),
     tokenId: text('token_id'),
-    sessionHash: text('session_hash'),
+    /** What is got with a session goes with it. */
+    sessionHash: text('session_hash').references((): AnySQLiteColumn => accessGrant.hash, { onDelete: 'cascade' }),
     owner: text().notNull(),
     scopes: text().notNull(),
     taskId: text('task_id'),
@@ -29,5 +31,8 @@ export const accessGrant = sqliteTable(
     openUntil: integer('open_until').notNull(),
     endsAt: integer('ends_at').notNull(),
   },
-  (table) => [index('access_grant_closed').on(table.openUntil)],
+  (table) => [
+    index('access_grant_closed').on(table.openUntil),
+    index('access_grant_of_session').on(table.sessionHash).where(sql`session_hash is not null`),
+  ],
 );
