@@ -1,16 +1,10 @@
-import {
-  type AccessMode,
-  type Credential,
-  LOCAL_OWNER,
-  type Principal,
-  SCOPES,
-  type TicketSubject,
-} from '../model/access.ts';
+import { type AccessMode, LOCAL_OWNER, type Principal, SCOPES, type TicketSubject } from '../model/access.ts';
 import { HoldfastError } from '../model/error.ts';
 import type { AccessStore } from '../store/access.ts';
 import { createGrants, type Granted, type Grants } from './grants.ts';
 import { createHolds, type Holds } from './holds.ts';
 import type { VerifyJwt } from './jwt.ts';
+import { orRefuse } from './refusal.ts';
 import { newSecret } from './secret.ts';
 import { createTokens } from './tokens.ts';
 
@@ -30,11 +24,12 @@ export interface Access
     Pick<Grants, 'grantTicket' | 'grantSession' | 'endSession'> {
   readonly mode: AccessMode;
   /**
-   * @throws HoldfastError `unauthorized` when what was presented is not good, `overloaded` when that cannot be known now
+   * @throws HoldfastError `unauthorized` when what was presented is not good, `overloaded` and `storage_unavailable` when
+   *   that cannot be known now
    */
   authenticate(presented: Presented): Promise<Principal>;
-  /** Whether a principal is still what it was when it came in. */
-  isGood(principal: Principal): boolean;
+  /** Whether a principal is still what it was when it came in. @throws HoldfastError `storage_unavailable` */
+  isGood(principal: Principal): Promise<boolean>;
 }
 
 export interface AccessOptions {
@@ -44,7 +39,7 @@ export interface AccessOptions {
   verifyJwt: VerifyJwt | null;
   /** Told what went wrong beside what is asked for. */
   onTrouble(error: unknown): void;
-  /** Epoch ms. */
+  /** Epoch ms; by default the clock of the store. */
   now?: () => number;
 }
 
@@ -52,10 +47,10 @@ const ANYBODY: Principal = { owner: LOCAL_OWNER, scopes: SCOPES, credential: { k
 /** What a JWT looks like, and a token does not. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-export function createAccess({ mode, store, verifyJwt, onTrouble, now = Date.now }: AccessOptions): Access {
+export function createAccess({ mode, store, verifyJwt, onTrouble, now = store.now }: AccessOptions): Access {
   const tokens = createTokens({ store, onTrouble, now });
-  const grants = createGrants({ store, tokens, onTrouble, now });
-  const holds = createHolds({ isGood, extend: grants.extend, version: store.version, onTrouble, now });
+  const grants = createGrants({ store, onTrouble, now });
+  const holds = createHolds({ areGood, extend: grants.extend, version: store.version, onTrouble, now });
 
   async function ofBearer(text: string): Promise<Principal | null> {
     if (!JWT.test(text)) return tokens.principal(text);
@@ -69,27 +64,23 @@ export function createAccess({ mode, store, verifyJwt, onTrouble, now = Date.now
     return session === null ? null : grants.ofSession(session);
   }
 
-  function isGood({ credential, expiresAt }: Principal): boolean {
-    return (expiresAt === null || now() < expiresAt) && isKept(credential);
-  }
-
-  function isKept(credential: Credential): boolean {
-    switch (credential.kind) {
-      case 'none':
-      case 'jwt':
-        return true;
-      case 'token':
-        return tokens.isGood(credential.id);
-      case 'grant':
-        return grants.isGood(credential.hash);
-    }
+  async function areGood(principals: readonly Principal[]): Promise<boolean[]> {
+    const credentials = principals.map(({ credential }) => credential);
+    const ids = new Set(credentials.flatMap((each) => (each.kind === 'token' ? [each.id] : [])));
+    const hashes = new Set(credentials.flatMap((each) => (each.kind === 'grant' ? [each.hash] : [])));
+    const [goodTokens, goodGrants] = await Promise.all([tokens.good([...ids]), grants.good([...hashes])]);
+    return principals.map(({ credential, expiresAt }) => {
+      if (expiresAt !== null && now() >= expiresAt) return false;
+      if (credential.kind === 'token') return goodTokens.has(credential.id);
+      return credential.kind !== 'grant' || goodGrants.has(credential.hash);
+    });
   }
 
   return {
     mode,
     async authenticate(presented) {
       if (mode === 'none') return ANYBODY;
-      const principal = await principalOf(presented);
+      const principal = await orRefuse(principalOf(presented));
       if (principal !== null) return principal;
       const nothing = presented.bearer === null && presented.ticket === null && presented.session === null;
       throw new HoldfastError(
@@ -99,12 +90,13 @@ export function createAccess({ mode, store, verifyJwt, onTrouble, now = Date.now
           : 'What was sent to show who asks is not, or no longer, good.',
       );
     },
-    isGood,
+    isGood: async (principal) => (await orRefuse(areGood([principal])))[0] ?? false,
     // Where nobody is asked who they are, nothing is opened by it, and nothing to be kept.
-    grantTicket: mode === 'none' ? (_principal, _subject, ttlMs) => looseTicket(now() + ttlMs) : grants.grantTicket,
+    grantTicket:
+      mode === 'none' ? async (_principal, _subject, ttlMs) => looseTicket(now() + ttlMs) : grants.grantTicket,
     grantSession: grants.grantSession,
-    endSession(principal) {
-      grants.endSession(principal);
+    async endSession(principal) {
+      await grants.endSession(principal);
       holds.lookSoon();
     },
     hold: holds.hold,

@@ -1,9 +1,9 @@
 import type { Principal, Scope, TicketSubject } from '../model/access.ts';
 import { HoldfastError } from '../model/error.ts';
-import type { AccessStore, GrantRecord } from '../store/access.ts';
-import { StoreError } from '../store/store.ts';
+import type { AccessStore, GrantRecord, KnownGrant } from '../store/access.ts';
+import { orRefuse } from './refusal.ts';
 import { hashSecret, newSecret } from './secret.ts';
-import type { Tokens } from './tokens.ts';
+import { isTokenGood } from './tokens.ts';
 
 /** What stands for another credential for a while. */
 export interface Grants {
@@ -11,18 +11,23 @@ export interface Grants {
    * A ticket that opens streams of a subject.
    *
    * @param ttlMs how long it may wait for the first one
-   * @throws HoldfastError `storage_full`, `unauthorized`
+   * @throws HoldfastError `storage_full`, `storage_unavailable`, `unauthorized`
    */
-  grantTicket(principal: Principal, subject: TicketSubject, ttlMs: number): Granted;
-  /** The session of a browser. */
-  grantSession(principal: Principal): Granted;
-  /** Ends the session that a principal came in by; nothing for any other. @throws HoldfastError `storage_full` */
-  endSession(principal: Principal): void;
-  ofTicket(secret: string, subject: TicketSubject): Principal | null;
-  ofSession(secret: string): Principal | null;
-  isGood(hash: string): boolean;
+  grantTicket(principal: Principal, subject: TicketSubject, ttlMs: number): Promise<Granted>;
+  /** The session of a browser. Likewise. */
+  grantSession(principal: Principal): Promise<Granted>;
+  /**
+   * Ends the session that a principal came in by; nothing for any other.
+   *
+   * @throws HoldfastError `storage_full`, `storage_unavailable`
+   */
+  endSession(principal: Principal): Promise<void>;
+  ofTicket(secret: string, subject: TicketSubject): Promise<Principal | null>;
+  ofSession(secret: string): Promise<Principal | null>;
+  /** Which of these are good, whether or not they may open anything more. */
+  good(hashes: readonly string[]): Promise<ReadonlySet<string>>;
   /** Something that these have opened is open. */
-  extend(hashes: readonly string[]): void;
+  extend(hashes: readonly string[]): Promise<void>;
 }
 
 /** Shown once. */
@@ -34,7 +39,6 @@ export interface Granted {
 
 export interface GrantOptions {
   store: AccessStore;
-  tokens: Pick<Tokens, 'isGood'>;
   onTrouble(error: unknown): void;
   now(): number;
 }
@@ -50,47 +54,36 @@ const FORGOTTEN_AT_ONCE = 10;
 /** One that holds something open is moved on every minute; that may fail for a while. */
 const KEPT_MS = 10 * 60_000;
 
-export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): Grants {
-  function grant(
+export function createGrants({ store, onTrouble, now }: GrantOptions): Grants {
+  async function grant(
     principal: Principal,
     its: Pick<GrantRecord, 'kind' | 'scopes' | 'subject'> & { openMs: number },
-  ): Granted {
+  ): Promise<Granted> {
     const { openMs, ...record } = its;
-    const { owner, credential } = principal;
+    const { owner } = principal;
     const secret = newSecret(record.kind === 'ticket' ? 'hf_ticket_' : 'hf_session_');
     const createdAt = now();
     // It is never good for longer than what it stands for.
     const endsAt = Math.min(createdAt + LONGEST_MS, principal.expiresAt ?? Number.POSITIVE_INFINITY);
     const openUntil = Math.min(createdAt + openMs, endsAt);
-    const parent = credential.kind === 'grant' ? store.grant(credential.hash) : null;
-    // What it would go with has gone meanwhile: it would go with nothing.
-    if (credential.kind === 'grant' && parent === null)
-      throw new HoldfastError('unauthorized', 'The session has ended.');
-    const tokenId = credential.kind === 'token' ? credential.id : (parent?.tokenId ?? null);
     const times = { createdAt, openUntil, endsAt };
     const hash = hashSecret(secret);
-    write(() => {
-      store.removeClosedGrants(createdAt - KEPT_MS, FORGOTTEN_AT_ONCE);
-      store.addGrant({ ...record, ...times, owner, tokenId, hash, sessionHash: parent?.hash ?? null });
-    });
+    await orRefuse(store.removeClosedGrants(createdAt - KEPT_MS, FORGOTTEN_AT_ONCE));
+    const isAdded = await orRefuse(store.addGrant({ ...record, ...times, ...originOf(principal), owner, hash }));
+    // What it would go with has gone meanwhile: it would go with nothing.
+    if (!isAdded) throw new HoldfastError('unauthorized', 'The session has ended.');
     return { secret, expiresAt: openUntil };
   }
 
-  function find(secret: string, kind: GrantRecord['kind']): GrantRecord | null {
-    const found = store.grant(hashSecret(secret));
+  async function find(secret: string, kind: GrantRecord['kind']): Promise<GrantRecord | null> {
+    const [found] = await store.grants([hashSecret(secret)]);
     return found?.kind === kind && now() < found.openUntil && isStanding(found) ? found : null;
   }
 
-  /** Whether it has not ended, nor what it stands for. */
-  function isStanding({ tokenId, sessionHash, endsAt }: GrantRecord): boolean {
+  /** Whether it has not ended, nor the token that it stands for. */
+  function isStanding({ tokenId, token, endsAt }: KnownGrant): boolean {
     if (now() >= endsAt) return false;
-    if (sessionHash !== null && !isGood(sessionHash)) return false;
-    return tokenId === null || tokens.isGood(tokenId);
-  }
-
-  function isGood(hash: string): boolean {
-    const found = store.grant(hash);
-    return found !== null && isStanding(found);
+    return tokenId === null || (token !== null && isTokenGood(token, now()));
   }
 
   return {
@@ -98,40 +91,40 @@ export function createGrants({ store, tokens, onTrouble, now }: GrantOptions): G
       grant(principal, { kind: 'ticket', scopes: TICKET_SCOPES, subject, openMs: ttlMs }),
     grantSession: (principal) =>
       grant(principal, { kind: 'session', scopes: principal.scopes, subject: null, openMs: LONGEST_MS }),
-    endSession({ credential }) {
-      if (credential.kind === 'grant') write(() => store.removeGrant(credential.hash));
+    async endSession({ credential }) {
+      if (credential.kind === 'grant') await orRefuse(store.removeGrant(credential.hash));
     },
-    ofTicket(secret, subject) {
-      const found = find(secret, 'ticket');
+    async ofTicket(secret, subject) {
+      const found = await find(secret, 'ticket');
       return found?.subject && opens(found.subject, subject) ? toPrincipal(found) : null;
     },
-    ofSession(secret) {
-      const found = find(secret, 'session');
+    async ofSession(secret) {
+      const found = await find(secret, 'session');
       return found && toPrincipal(found);
     },
-    isGood,
-    extend(hashes) {
-      try {
-        store.extendGrants(hashes, now() + COMING_BACK_MS);
-      } catch (error) {
-        onTrouble(error);
-      }
+    async good(hashes) {
+      if (hashes.length === 0) return new Set();
+      const found = await store.grants(hashes);
+      return new Set(found.filter(isStanding).map(({ hash }) => hash));
     },
+    extend: (hashes) => store.extendGrants(hashes, now() + COMING_BACK_MS).catch(onTrouble),
   };
 }
 
-/** @throws HoldfastError `storage_full` */
-function write(run: () => void): void {
-  try {
-    run();
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'storage_full') throw error;
-    throw new HoldfastError('storage_full', 'Nothing can be stored at the moment.');
+/** What a grant goes back to, and goes with. */
+function originOf({ credential }: Principal): Pick<GrantRecord, 'tokenId' | 'sessionHash'> {
+  switch (credential.kind) {
+    case 'token':
+      return { tokenId: credential.id, sessionHash: null };
+    case 'grant':
+      return { tokenId: credential.tokenId, sessionHash: credential.hash };
+    default:
+      return { tokenId: null, sessionHash: null };
   }
 }
 
-function toPrincipal({ hash, owner, scopes, endsAt }: GrantRecord): Principal {
-  return { owner, scopes, credential: { kind: 'grant', hash }, expiresAt: endsAt };
+function toPrincipal({ hash, owner, scopes, tokenId, endsAt }: GrantRecord): Principal {
+  return { owner, scopes, credential: { kind: 'grant', hash, tokenId }, expiresAt: endsAt };
 }
 
 /** A ticket for everything opens every stream of its owner; any other the one that it names. */

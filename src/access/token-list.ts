@@ -23,40 +23,41 @@ export interface TokenListing {
 }
 
 /** Makes a token. What it is, is known to the caller alone. @throws StoreError when it cannot be written */
-export function createToken(
+export async function createToken(
   store: AccessStore,
   { owner, scopes, expiresInMs }: NewToken,
-): { id: string; token: string } {
+): Promise<{ id: string; token: string }> {
   const token = newSecret('hf_token_');
   const id = formatId('tok', uuidv7obj().bytes);
-  const createdAt = Date.now();
+  const createdAt = store.now();
   const expiresAt = expiresInMs === null ? null : Math.round(createdAt + expiresInMs);
-  const never = { lastUsedAt: null, revokedAt: null };
-  store.addToken({ id, hash: hashSecret(token), owner, scopes: [...new Set(scopes)], createdAt, expiresAt, ...never });
+  const times = { createdAt, expiresAt, lastUsedAt: null, revokedAt: null };
+  await store.addToken({ id, hash: hashSecret(token), owner, scopes: [...new Set(scopes)], ...times });
   return { id, token };
 }
 
 /** @returns false when there is no such token */
-export function revokeToken(store: AccessStore, id: string): boolean {
-  return store.revokeToken(id, Date.now());
+export function revokeToken(store: AccessStore, id: string): Promise<boolean> {
+  return store.revokeToken(id, store.now());
 }
 
 /** Oldest first. */
-export function tokenListing(store: AccessStore): TokenListing[] {
-  return store.tokens().map((token) => ({
+export async function tokenListing(store: AccessStore): Promise<TokenListing[]> {
+  const tokens = await store.tokens();
+  return tokens.map((token) => ({
     id: token.id,
     owner: token.owner,
     scopes: token.scopes,
-    state: stateOf(token),
+    state: stateOf(token, store.now()),
     createdAt: new Date(token.createdAt).toISOString(),
     expiresAt: isoOrNull(token.expiresAt),
     lastUsedAt: isoOrNull(token.lastUsedAt),
   }));
 }
 
-function stateOf({ revokedAt, expiresAt }: TokenRecord): TokenListing['state'] {
+function stateOf({ revokedAt, expiresAt }: TokenRecord, now: number): TokenListing['state'] {
   if (revokedAt !== null) return 'revoked';
-  return expiresAt !== null && expiresAt <= Date.now() ? 'expired' : 'good';
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'good';
 }
 
 function isoOrNull(at: number | null): string | null {

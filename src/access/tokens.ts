@@ -5,8 +5,9 @@ import { hashSecret } from './secret.ts';
 /** The tokens that people were given. */
 export interface Tokens {
   /** Null when it is none, or not good any more. */
-  principal(secret: string): Principal | null;
-  isGood(id: string): boolean;
+  principal(secret: string): Promise<Principal | null>;
+  /** Which of these are good. */
+  good(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export interface TokenOptions {
@@ -21,33 +22,31 @@ const LAST_USE_MS = 60_000;
 export function createTokens({ store, onTrouble, now }: TokenOptions): Tokens {
   const touchedAt = new Map<string, number>();
 
-  function isValid({ expiresAt, revokedAt }: TokenRecord): boolean {
-    return revokedAt === null && (expiresAt === null || now() < expiresAt);
-  }
-
+  /** Who asks is not to wait, or to fail, for what is only a note. */
   function touch(id: string): void {
     const at = now();
     if (at - (touchedAt.get(id) ?? 0) < LAST_USE_MS) return;
     touchedAt.set(id, at);
-    try {
-      store.touchToken(id, at);
-    } catch (error) {
-      // Who asks is not to wait, or to fail, for what is only a note.
-      onTrouble(error);
-    }
+    store.touchToken(id, at).catch(onTrouble);
   }
 
   return {
-    principal(secret) {
-      const token = store.tokenByHash(hashSecret(secret));
-      if (token === null || !isValid(token)) return null;
+    async principal(secret) {
+      const token = await store.tokenByHash(hashSecret(secret));
+      if (token === null || !isTokenGood(token, now())) return null;
       const { id, owner, scopes, expiresAt } = token;
       touch(id);
       return { owner, scopes, credential: { kind: 'token', id }, expiresAt };
     },
-    isGood(id) {
-      const token = store.token(id);
-      return token !== null && isValid(token);
+    async good(ids) {
+      if (ids.length === 0) return new Set();
+      const tokens = await store.tokens(ids);
+      return new Set(tokens.filter((token) => isTokenGood(token, now())).map(({ id }) => id));
     },
   };
+}
+
+/** @param now epoch ms */
+export function isTokenGood({ expiresAt, revokedAt }: TokenRecord, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || now < expiresAt);
 }

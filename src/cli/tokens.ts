@@ -3,24 +3,19 @@ import type { Command } from 'commander';
 import { createToken, revokeToken, type TokenListing, tokenListing } from '../access/token-list.ts';
 import { EVERYDAY_SCOPES, isOwnerName, isScope, SCOPES, type Scope } from '../model/access.ts';
 import type { AccessStore } from '../store/access.ts';
+import { addStorageOptions, type Storage, type StorageFlags } from './storage.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-interface DataFlags {
-  data?: string;
-}
-
 /** What the command line does for all commands. */
 export interface Usage {
-  /** The data directory that is meant, whether or not it is there. */
-  dataDir(given: string | undefined): string;
+  /** The storage that is meant, whether or not it is there. */
+  storage(given: StorageFlags): Storage;
   /** Says what is wrong with how it was called, and ends the process. */
   refuse(message: string): never;
 }
 
-const DATA_OPTION = ['--data <dir>', 'the data directory of the server (default: ./data; or HOLDFAST_DATA)'] as const;
-
-interface CreateFlags extends DataFlags {
+interface CreateFlags extends StorageFlags {
   owner: string;
   scopes: string;
   expiresInDays?: string;
@@ -30,51 +25,43 @@ interface CreateFlags extends DataFlags {
 /** `holdfast tokens`: who may come in to a data directory, whether or not a server runs on it. */
 export function addTokens(program: Command, usage: Usage): void {
   const tokens = program.command('tokens').description('Make, list and revoke API tokens.');
-  tokens
-    .command('create')
+  addStorageOptions(tokens.command('create'))
     .description('Make a token, and show it this once.')
-    .option(...DATA_OPTION)
     .requiredOption('--owner <name>', 'whose tasks it reaches')
     .option('--scopes <list>', `what it may do, separated by commas: ${SCOPES.join(', ')}`, EVERYDAY_SCOPES.join(','))
     .option('--expires-in-days <days>', 'when it ends by itself; never unless given')
     .option('--json', 'print {"id", "token"}')
-    .action(async ({ data, owner, scopes, expiresInDays, json }: CreateFlags) => {
+    .action(async ({ owner, scopes, expiresInDays, json, ...where }: CreateFlags) => {
       if (!isOwnerName(owner)) usage.refuse('--owner: 1 to 255 visible ASCII characters.');
       const asked = { owner, scopes: scopesIn(scopes, usage), expiresInMs: durationIn(expiresInDays, usage) };
-      const { id, token } = await withStore(usage.dataDir(data), (store) => createToken(store, asked));
+      const { id, token } = await withStore(usage.storage(where), (store) => createToken(store, asked));
       if (json) process.stdout.write(`${JSON.stringify({ id, token })}\n`);
       else process.stdout.write(`${token}\n\nThis is ${id} of ${owner}. It is not shown again.\n`);
     });
-  tokens
-    .command('list')
+  addStorageOptions(tokens.command('list'))
     .description('Show all tokens, but for what they are.')
-    .option(...DATA_OPTION)
     .option('--json', 'print an array')
-    .action(async ({ data, json }: DataFlags & { json?: true }) => {
-      const all = await withStore(existing(data, usage), tokenListing);
+    .action(async ({ json, ...where }: StorageFlags & { json?: true }) => {
+      const all = await withStore(existing(where, usage), tokenListing);
       process.stdout.write(json ? `${JSON.stringify(all)}\n` : table(all));
     });
-  tokens
-    .command('revoke')
+  addStorageOptions(tokens.command('revoke'))
     .description('End a token, with its sessions, tickets and streams.')
     .argument('<id>', 'its id, as `list` shows it')
-    .option(...DATA_OPTION)
-    .action(async (id: string, { data }: DataFlags) => {
-      const isThere = await withStore(existing(data, usage), (store) => revokeToken(store, id));
+    .action(async (id: string, where: StorageFlags) => {
+      const isThere = await withStore(existing(where, usage), (store) => revokeToken(store, id));
       if (!isThere) usage.refuse(`There is no token ${id}.`);
       process.stdout.write(`${id} is revoked.\n`);
     });
 }
 
-async function withStore<T>(data: string, use: (store: AccessStore) => T): Promise<T> {
-  // Whoever asks for the help does not wait for a database.
-  const { openSqliteAccess } = await import('../store/sqlite/access/open.ts');
+async function withStore<T>(storage: Storage, use: (store: AccessStore) => T | Promise<T>): Promise<T> {
   try {
-    const store = openSqliteAccess(data, 'operator');
+    const store = await openAccess(storage);
     try {
-      return use(store);
+      return await use(store);
     } finally {
-      store.close();
+      await store.close();
     }
   } catch (error) {
     process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
@@ -82,10 +69,17 @@ async function withStore<T>(data: string, use: (store: AccessStore) => T): Promi
   }
 }
 
+/** Whoever asks for the help does not wait for a database. */
+async function openAccess({ dataDir, database }: Storage): Promise<AccessStore> {
+  if (database === null) return (await import('../store/sqlite/access/open.ts')).openSqliteAccess(dataDir, 'operator');
+  return (await import('../store/postgres/access/open.ts')).openPostgresAccess({ url: database, use: 'operator' });
+}
+
 /** A directory that was mistyped is not to become one with no tokens in it. */
-function existing(data: string | undefined, usage: Usage): string {
-  const dir = usage.dataDir(data);
-  return existsSync(dir) ? dir : usage.refuse(`--data: there is no directory ${dir}.`);
+function existing(given: StorageFlags, usage: Usage): Storage {
+  const storage = usage.storage(given);
+  const isThere = storage.database !== null || existsSync(storage.dataDir);
+  return isThere ? storage : usage.refuse(`--data: there is no directory ${storage.dataDir}.`);
 }
 
 function scopesIn(text: string, usage: Usage): Scope[] {
