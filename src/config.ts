@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { type ConfigOption, option } from './config-option.ts';
+import { DATABASE_OPTIONS } from './database-options.ts';
 import { ACCESS_MODES } from './model/access.ts';
 import { DEFAULT_MAX_UNFINISHED } from './model/limits.ts';
 import {
@@ -32,23 +34,6 @@ const MAX_RUNNING = MAX_WORKERS * 128;
 const MAX_STREAMS = 1_000_000;
 const MAX_PER_MINUTE = 1_000_000_000;
 const DAY_MS = 24 * 60 * 60_000;
-
-interface ConfigOption<T> {
-  flag: `--${string}`;
-  env: `HOLDFAST_${string}`;
-  /** What the value is called in the help. */
-  value: string;
-  /** The default as people read it. */
-  default: string;
-  description: string;
-  /** May be given several times; in the variable, separated by this. */
-  repeatable?: string;
-  /**
-   * @param texts what was given, none for the default; more than one only for a repeatable option
-   * @throws Error with what is wrong with the value, for {@link ConfigError} to name where it came from
-   */
-  parse(texts: readonly string[]): T;
-}
 
 /** Every option of `holdfast serve`: flags, variables, help, and the README's table are all of this one. */
 export const OPTIONS = {
@@ -134,6 +119,7 @@ export const OPTIONS = {
     description: 'The directory of the database. It is created when it is missing.',
     parse: ([text = './data']) => path.resolve(nonEmpty(text)),
   }),
+  ...DATABASE_OPTIONS,
   agents: option({
     flag: '--agents',
     env: 'HOLDFAST_AGENTS',
@@ -262,7 +248,33 @@ export class ConfigError extends Error {
  */
 export function readConfig(flags: Flags, env: NodeJS.ProcessEnv = process.env): Config {
   const keys = Object.keys(OPTIONS) as (keyof Options)[];
-  return Object.fromEntries(keys.map((key) => [key, read(key, flags, env)])) as Config;
+  const meant = variablesMeant(flags, env);
+  const config = Object.fromEntries(keys.map((key) => [key, read(key, flags, meant)])) as Config;
+  if (config.database === null) refuseWithoutDatabase(flags);
+  return config;
+}
+
+/**
+ * A directory that is named by a flag is meant, whatever database a variable names.
+ *
+ * @throws ConfigError when a flag names a database, too
+ */
+function variablesMeant(flags: Flags, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (flags.dataDir === undefined) return env;
+  if (flags.database !== undefined) {
+    throw new ConfigError(
+      '--database: all data is in the database then, and --data names another place for it; leave out one.',
+    );
+  }
+  const ofDatabases: string[] = Object.values(DATABASE_OPTIONS).map((each) => each.env);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !ofDatabases.includes(name)));
+}
+
+/** A variable may stand there for other commands; a flag is meant. */
+function refuseWithoutDatabase(flags: Flags): void {
+  const keys = Object.keys(DATABASE_OPTIONS) as (keyof typeof DATABASE_OPTIONS)[];
+  const given = keys.find((key) => flags[key] !== undefined);
+  if (given !== undefined) throw new ConfigError(`${OPTIONS[given].flag}: it takes --database.`);
 }
 
 function read(key: keyof Options, flags: Flags, env: NodeJS.ProcessEnv): unknown {
@@ -276,10 +288,6 @@ function read(key: keyof Options, flags: Flags, env: NodeJS.ProcessEnv): unknown
     const source = given === undefined ? option.env : option.flag;
     throw new ConfigError(`${source}: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
-}
-
-function option<T>(definition: ConfigOption<T>): ConfigOption<T> {
-  return definition;
 }
 
 function defaultWorkers(): number {

@@ -7,6 +7,8 @@ import { pathToFileURL } from 'node:url';
 
 const AGENT_EXTENSIONS = ['.js', '.mjs', '.ts'];
 
+const POSTGRES_URL = /^postgres(?:ql)?:\/\/(?:[^/?#@]*@)?([^/?#@]+)(?:\/[^/?#@]*)?(?:\?[^#@]*)?$/;
+
 /** Any text but an empty one. */
 export function nonEmpty(text: string): string {
   if (text.trim() === '') throw new Error('a value is needed.');
@@ -39,6 +41,22 @@ export function httpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw new Error(`"${text}" is no URL of http or https.`);
   return url;
+}
+
+/**
+ * A URL of PostgreSQL, of one server or of several from which the one that can be written is taken:
+ * `postgres://user@first,second:5433/name`. It may hold a password: what is wrong with it is said without repeating it.
+ */
+export function postgresUrl(text: string): string {
+  const hosts = POSTGRES_URL.exec(text)?.[1];
+  const isGood = hosts?.split(',').every((host) => URL.canParse(text.replace(hosts, host)));
+  if (isGood && !/%(?![0-9a-f]{2})/i.test(text)) return text;
+  throw new Error('it is no URL like postgres://user:password@host:5432/name; in a password @ is %40, / is %2F, % is %25.');
+}
+
+/** Such a URL as it may be shown: without the password, and without what follows the name of the database. */
+export function showDatabase(url: string): string {
+  return url.replace(/^(\w+:\/\/[^:@/]*):[^/]*@/, '$1@').replace(/\?.*$/, '');
 }
 
 /** The name or address of a machine, without a port. */

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Command, Option } from 'commander';
 import { ConfigError, type Flags, OPTIONS, readConfig } from '../config.ts';
+import { addStorageOptions, type Storage, type StorageFlags, storageOf, targetOf } from './storage.ts';
 import { addTokens } from './tokens.ts';
 
 const USAGE_ERROR = 2;
@@ -29,15 +31,26 @@ serve.action(async (flags: Flags) => {
   await serveUntilSignal(config, jwt, version);
 });
 
-addTokens(program, { dataDir: dataDirOf, refuse: usageError });
+addTokens(program, { storage, refuse: usageError });
+
+addStorageOptions(program.command('check'))
+  .description(
+    'Say what is wrong with the database: a stopped server’s, which is read whole, or that of several servers.',
+  )
+  .action(async (flags: StorageFlags) => {
+    const { runCheck } = await import('./check.ts');
+    process.exitCode = await runCheck(storage(flags));
+  });
 
 program
-  .command('check')
-  .description('Read the whole database, of a server that is stopped, and say what is wrong with it.')
-  .option('--data <dir>', 'The directory of the database (default: ./data; or HOLDFAST_DATA)')
-  .action(async ({ data }: { data?: string }) => {
-    const { runCheck } = await import('./check.ts');
-    process.exitCode = runCheck(dataDirOf(data));
+  .command('migrate')
+  .description('Copy everything of a stopped server from its directory into an empty PostgreSQL.')
+  .requiredOption('--from <dir>', 'the data directory')
+  .option('--to <url>', 'the database (or HOLDFAST_DATABASE)')
+  .action(async ({ from, to }: { from: string; to?: string }) => {
+    const database = usable(() => targetOf(to));
+    const { runMigrate } = await import('./migrate.ts');
+    process.exitCode = await runMigrate(path.resolve(from), database);
   });
 
 program
@@ -60,8 +73,8 @@ function usable<T>(read: () => T): T {
   }
 }
 
-function dataDirOf(given: string | undefined): string {
-  return usable(() => readConfig(given === undefined ? {} : { dataDir: [given] })).dataDir;
+function storage(flags: StorageFlags): Storage {
+  return usable(() => storageOf(flags));
 }
 
 function usageError(message: string): never {

@@ -4,6 +4,8 @@ import type { JwtOptions } from '../access/jwt.ts';
 import { BUILT_IN_MODULE } from '../agents/built-in-module.ts';
 import type { Config } from '../config.ts';
 import { createHoldfast, type Server } from '../index.ts';
+import { showDatabase } from '../option-values.ts';
+import type { ServingOptions } from '../serving-options.ts';
 
 /** What does not compile is told with its place, which stands on a line of its own. */
 const MAX_MESSAGE_LINES = 3;
@@ -19,14 +21,23 @@ const SAME_SIGNAL_MS = 300;
  * What cannot start says why in one line and ends the process with 1.
  */
 export async function serveUntilSignal(config: Config, jwt: JwtOptions | undefined, version: string): Promise<void> {
-  const { agents, logLevel, jwtKeys, jwtSecretFile, jwtAudience, jwtIssuer, ...options } = config;
-  const logger = pino({ level: logLevel }, pino.destination({ dest: 2, sync: true }));
-  const starting = createHoldfast({ ...options, jwt, agents: [new URL(BUILT_IN_MODULE), ...agents], logger });
+  const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+  const starting = startHoldfast(config, { jwt, agents: [new URL(BUILT_IN_MODULE), ...config.agents], logger });
   closeOnSignal(starting);
   // Who reads what is printed may go; the server stays.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const { url } = await starting.catch((error) => exitWith(startFailure(error, config)));
   process.stdout.write(greeting(url, config, version));
+}
+
+/** Over the database if there is one, else over the directory. */
+async function startHoldfast(config: Config, more: Pick<ServingOptions, 'jwt' | 'agents' | 'logger'>): Promise<Server> {
+  const { dataDir, database, databaseListen, databasePool, synchronousCommit, leaseMs, ...rest } = config;
+  const { logLevel, jwtKeys, jwtSecretFile, jwtAudience, jwtIssuer, ...options } = rest;
+  if (database === null) return createHoldfast({ ...options, ...more, dataDir });
+  const postgres = await import('../postgres.ts');
+  const connection = { database, databaseListen, databasePool, synchronousCommit, leaseMs };
+  return postgres.createHoldfast({ ...options, ...more, ...connection });
 }
 
 function closeOnSignal(starting: Promise<Server>): void {
@@ -77,10 +88,12 @@ function exitWith(message: string): never {
   process.exit(1);
 }
 
-function greeting(url: string, { dataDir, auth }: Config, version: string): string {
+function greeting(url: string, { dataDir, database, auth }: Config, version: string): string {
+  const place = database === null ? dataDir : showDatabase(database);
+  const storage = database === null ? `--data ${dataDir}` : '--database <url>';
   const shown = auth === 'none' ? '' : " -H 'authorization: Bearer <token>'";
-  const tokens = auth === 'none' ? '' : `Make a token:\n  holdfast tokens create --owner <name> --data ${dataDir}\n`;
-  return `Holdfast ${version} serves ${url} with the data in ${dataDir}.
+  const tokens = auth === 'none' ? '' : `Make a token:\n  holdfast tokens create --owner <name> ${storage}\n`;
+  return `Holdfast ${version} serves ${url} with the data in ${place}.
 
 ${tokens}Open the console:
   ${url}/

@@ -12,6 +12,8 @@ export function failureWords(error: unknown): string {
       return 'This does not exist, or has been deleted.';
     case 'storage_full':
       return 'The server has no room left on its disk.';
+    case 'storage_unavailable':
+      return 'The server cannot reach its database. Try again in a moment.';
     case 'draining':
       return 'The server is about to stop. Try again once it is back.';
     case 'overloaded':

@@ -1,0 +1,65 @@
+import type { TaskRecord } from '../model/task.ts';
+
+/** How often a field changes: never, at the turns of a task's life, or with most commits. */
+export const TASK_CHANGES: Record<keyof TaskRecord, 'never' | 'seldom' | 'often'> = {
+  id: 'never',
+  owner: 'never',
+  agent: 'never',
+  status: 'seldom',
+  parentId: 'never',
+  rootId: 'never',
+  conversationId: 'never',
+  isTurn: 'never',
+  messageCount: 'seldom',
+  lane: 'never',
+  spawnKey: 'never',
+  depth: 'never',
+  retryOf: 'never',
+  input: 'never',
+  output: 'seldom',
+  error: 'seldom',
+  progress: 'often',
+  attempt: 'seldom',
+  begins: 'seldom',
+  maxAttempts: 'never',
+  failures: 'seldom',
+  runAt: 'seldom',
+  pendingQuestionCount: 'often',
+  metadata: 'never',
+  priority: 'seldom',
+  concurrencyKey: 'never',
+  timeoutMs: 'seldom',
+  version: 'seldom',
+  fence: 'seldom',
+  held: 'seldom',
+  node: 'seldom',
+  ord: 'often',
+  emits: 'often',
+  eventCount: 'often',
+  eventsLength: 'often',
+  unfinishedBelow: 'often',
+  seed: 'never',
+  originAt: 'never',
+  cut: 'seldom',
+  marks: 'seldom',
+  inbox: 'seldom',
+  crashes: 'seldom',
+  crashMark: 'seldom',
+  aloneCrashes: 'seldom',
+  ranMs: 'seldom',
+  deadlineAt: 'seldom',
+  runningSince: 'seldom',
+  createdAt: 'never',
+  startedAt: 'seldom',
+  finishedAt: 'seldom',
+  firstSeq: 'seldom',
+  lastSeq: 'often',
+  prunedSeq: 'seldom',
+};
+
+const SELDOM = (Object.keys(TASK_CHANGES) as (keyof TaskRecord)[]).filter((field) => TASK_CHANGES[field] === 'seldom');
+
+/** Whether more has changed than what changes often. */
+export function hasTurned(before: TaskRecord, after: TaskRecord): boolean {
+  return SELDOM.some((field) => before[field] !== after[field]);
+}
