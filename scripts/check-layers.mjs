@@ -42,16 +42,22 @@ const LAYERS = [
     name: 'http',
     holds: /^http\//,
     may: [/^engine\//, /^access\//, /^model\//],
-    mayType: [/^store\/store\.ts$/],
+    mayType: [/^store\/(store|access)\.ts$/],
   },
   {
     name: 'server',
     holds: /^server\.ts$/,
     may: [/^http\//, /^engine\//, /^access\//, /^model\//, /^store\/[^/]+$/, /^worker\//],
+    mayType: [/^serving-options\.ts$/],
   },
-  { name: 'config', holds: /^(config|option-values)\.ts$/, may: [/^model\//], mayType: [/^access\//] },
+  {
+    name: 'config',
+    holds: /^(config|config-option|database-options|option-values|serving-options)\.ts$/,
+    may: [/^model\//],
+    mayType: [/^access\//],
+  },
   { name: 'failpoint', holds: ANYWHERE, may: [], node: false },
-  { name: 'entry', holds: /^(cli\/.*|index\.ts|postgres\.ts)$/, may: [/./] },
+  { name: 'entry', holds: /^(cli\/.*|index\.ts|postgres\.ts|start-over\.ts)$/, may: [/./] },
 ];
 
 /**

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ConfigError, OPTIONS, readConfig } from '../src/config.ts';
+import { showDatabase } from '../src/option-values.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const dir = mkdtempSync(path.join(tmpdir(), 'holdfast-config-'));
@@ -23,6 +24,7 @@ describe('the configuration', () => {
       ...{ auth: 'none', jwtKeys: null, jwtSecretFile: null, jwtAudience: null, jwtIssuer: null },
       ...{ allowHosts: [], allowOrigins: [] },
       dataDir: path.resolve('data'),
+      ...{ database: null, databaseListen: null, databasePool: 10, synchronousCommit: 'on', leaseMs: 30_000 },
       agents: [],
       agentEnv: [],
       workers: Math.max(2, availableParallelism()),
@@ -51,6 +53,11 @@ describe('the configuration', () => {
         HOLDFAST_ALLOW_HOST: 'a.example,b.example',
         HOLDFAST_ALLOW_ORIGIN: 'https://a.example,http://localhost:3000/,capacitor://localhost',
         HOLDFAST_DATA: dir,
+        HOLDFAST_DATABASE: 'postgres://ann:secret@db1,db2:5433/holdfast?sslmode=require',
+        HOLDFAST_DATABASE_LISTEN: 'postgresql://db1/holdfast',
+        HOLDFAST_DATABASE_POOL: '4',
+        HOLDFAST_SYNCHRONOUS_COMMIT: 'remote_apply',
+        HOLDFAST_LEASE_MS: '5000',
         HOLDFAST_AGENTS: [first, second].join(path.delimiter),
         HOLDFAST_AGENT_ENV: ['DATABASE_URL', 'AWS_*'].join(path.delimiter),
         HOLDFAST_WORKERS: '7',
@@ -78,6 +85,9 @@ describe('the configuration', () => {
         allowOrigins: ['https://a.example', 'http://localhost:3000', 'capacitor://localhost'],
       },
       dataDir: dir,
+      database: 'postgres://ann:secret@db1,db2:5433/holdfast?sslmode=require',
+      ...{ databaseListen: 'postgresql://db1/holdfast', databasePool: 4 },
+      ...{ synchronousCommit: 'remote_apply', leaseMs: 5000 },
       agents: [pathToFileURL(first), pathToFileURL(second)],
       agentEnv: ['DATABASE_URL', 'AWS_*'],
       workers: 7,
@@ -97,6 +107,47 @@ describe('the configuration', () => {
 
     expect(config.port).toBe(0);
     expect(config.agents).toEqual([pathToFileURL(second)]);
+  });
+
+  test('takes a directory that is given by a flag before a database that a variable names', () => {
+    const config = readConfig({ dataDir: [dir] }, { HOLDFAST_DATABASE: 'postgres://db/a', HOLDFAST_LEASE_MS: '5000' });
+
+    expect(config).toMatchObject({ dataDir: dir, database: null, leaseMs: 30_000 });
+  });
+
+  test('takes a database before the directory that is the default, or in a variable', () => {
+    const config = readConfig({ database: ['postgres://db/a'] }, { HOLDFAST_DATA: dir });
+
+    expect(config.database).toBe('postgres://db/a');
+  });
+
+  test.each([
+    'mysql://ann:secret@db/a',
+    'postgres://ann:secr@et@db/a',
+    'postgres://ann:secr/et@db/a',
+    'postgres://ann:secr#et@db/a',
+    'postgres://ann:secr%et@db/a',
+    'postgres://ann:secret@db:port/a',
+    'postgres://ann:secret@db1,d b2/a',
+    'postgres://ann:secret@/a',
+    'secret',
+  ])('refuses %s for a database without repeating what may be a password', (text) => {
+    expect(() => readConfig({ database: [text] }, {})).toThrow(
+      new ConfigError(
+        '--database: it is no URL like postgres://user:password@host:5432/name; in a password @ is %40, / is %2F, % is %25.',
+      ),
+    );
+  });
+
+  test.each([
+    ['postgres://db/a', 'postgres://db/a'],
+    ['postgres://ann:secret@db:5433/a?sslmode=require', 'postgres://ann@db:5433/a'],
+    ['postgres://ann:s%40cret@db1,db2/a?password=secret', 'postgres://ann@db1,db2/a'],
+    ['postgresql://ann:se:cret@db/a', 'postgresql://ann@db/a'],
+    ['postgres://:secret@db', 'postgres://@db'],
+  ])('shows %s without its password', (url, shown) => {
+    expect(readConfig({ database: [url] }, {}).database).toBe(url);
+    expect(showDatabase(url)).toBe(shown);
   });
 
   test('takes an empty variable for an absent one', () => {
@@ -124,6 +175,18 @@ describe('the configuration', () => {
     ],
     [{ host: [' '] }, '--host: a value is needed.'],
     [{ dataDir: [''] }, '--data: a value is needed.'],
+    [
+      { dataDir: [dir], database: ['postgres://db/a'] },
+      '--database: all data is in the database then, and --data names another place for it; leave out one.',
+    ],
+    [{ databasePool: ['5'] }, '--database-pool: it takes --database.'],
+    [{ databasePool: ['3'] }, '--database-pool: "3" is not a whole number from 4 to 1000.'],
+    [{ synchronousCommit: ['off'] }, '--synchronous-commit: "off" would acknowledge what a power cut takes back.'],
+    [
+      { synchronousCommit: ['yes'] },
+      '--synchronous-commit: "yes" is not one of on, remote_write, remote_apply, local.',
+    ],
+    [{ leaseMs: ['999'] }, '--lease-ms: "999" is not a whole number from 1000 to 600000.'],
     [{ workers: ['1'] }, '--workers: "1" is not a whole number from 2 to 256.'],
     [{ workers: ['1e1'] }, '--workers: "1e1" is not a whole number from 2 to 256.'],
     [{ workerMemoryMb: ['63'] }, '--worker-memory-mb: "63" is not a whole number from 64 to 1024.'],

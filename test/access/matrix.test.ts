@@ -74,18 +74,18 @@ const tokens: { [name: string]: string } = {};
 
 beforeAll(async () => {
   server = await startServerProcess({ dataDir, agents: TASK_AGENTS, flags: ['--auth', 'token'] });
-  const make = (name: string, owner: string, scopes: readonly Scope[], expiresInMs: number | null = null) => {
-    const { id, token } = makeToken(dataDir, owner, scopes, expiresInMs);
+  const make = async (name: string, owner: string, scopes: readonly Scope[], expiresInMs: number | null = null) => {
+    const { id, token } = await makeToken(dataDir, owner, scopes, expiresInMs);
     tokens[name] = token;
     return id;
   };
-  make('ann', 'ann', SCOPES);
-  make('bob', 'bob', SCOPES);
-  make('expired', 'ann', SCOPES, 1);
-  revokeTokenOf(dataDir, make('revoked', 'ann', SCOPES));
+  await make('ann', 'ann', SCOPES);
+  await make('bob', 'bob', SCOPES);
+  await make('expired', 'ann', SCOPES, 1);
+  await revokeTokenOf(dataDir, await make('revoked', 'ann', SCOPES));
   for (const scope of SCOPES) {
-    make(`only ${scope}`, 'ann', [scope]);
-    make(
+    await make(`only ${scope}`, 'ann', [scope]);
+    await make(
       `all but ${scope}`,
       'ann',
       SCOPES.filter((other) => other !== scope),

@@ -12,7 +12,7 @@ test('an agent has nothing to answer a question with', async () => {
     agents: [...TASK_AGENTS, 'test/access/meddling-agents.ts'],
     flags: ['--auth', 'token'],
   });
-  const { token } = makeToken(dataDir, 'ann', ['tasks:read', 'tasks:write', 'questions:answer']);
+  const { token } = await makeToken(dataDir, 'ann', ['tasks:read', 'tasks:write', 'questions:answer']);
   const api = createApi(server.url, token);
   const asked = await api.run('asker', { items: [{ id: 'word', prompt: 'Which?' }] });
   const { id } = await api.pendingQuestion(asked.id);

@@ -11,7 +11,7 @@ import { makeToken } from '../support/token.ts';
 // Would fail if the server went on with a file that nobody else sees: a token that was revoked would stay good.
 test('a server whose `access.db` is replaced under it ends, and says why', async () => {
   const dataDir = newDirectory();
-  const { token } = makeToken(dataDir, 'ann', ['tasks:read']);
+  const { token } = await makeToken(dataDir, 'ann', ['tasks:read']);
   const server = await startServerProcess({ dataDir, flags: ['--auth', 'token'] });
   expect((await createApi(server.url, token).get('/v1/tasks')).status).toBe(200);
 
@@ -24,11 +24,11 @@ test('a server whose `access.db` is replaced under it ends, and says why', async
   expect(await server.stop()).toBe(1);
 });
 
-test('the store tells of it by itself', () => {
+test('the store tells of it by itself', async () => {
   const dataDir = newDirectory();
   const store = openSqliteAccess(dataDir, 'server');
-  expect(store.version()).toBe(store.version());
+  expect(await store.version()).toBe(await store.version());
   rmSync(path.join(dataDir, 'access.db'));
-  expect(() => store.version()).toThrow(StoreError);
-  store.close();
+  await expect(store.version()).rejects.toThrow(StoreError);
+  await store.close();
 });

@@ -25,7 +25,7 @@ test('what shows who somebody is stands in no log, no metric, no answer and no f
     flags: ['--auth', 'jwt', ...jwtFlags, '--log-level', 'trace'],
     env: { HOLDFAST_CANARY: AGENT_CANARY },
   });
-  const { id, token } = makeToken(dataDir, 'ann', SCOPES);
+  const { id, token } = await makeToken(dataDir, 'ann', SCOPES);
   const exp = Math.floor(Date.now() / 1000) + 60;
   const claims = { sub: 'ann', aud: 'holdfast', iss: 'canary', scope: SCOPES.join(' '), exp };
   const jwt = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(SIGNING_SECRET));
@@ -50,7 +50,7 @@ test('what shows who somebody is stands in no log, no metric, no answer and no f
   await ask(api.post('/v1/tasks', { agent: 'thrower', input: 'Error' }));
   await ask(api.post('/v1/tasks', '{ not JSON'));
   const reader = await openSseReader(`${server.url}/v1/events?ticket=${ticket.ticket}`);
-  revokeTokenOf(dataDir, id);
+  await revokeTokenOf(dataDir, id);
   answers.push(...(await reader.rest()).map(({ data }) => data ?? ''));
   expect(await server.stop()).toBe(0);
 

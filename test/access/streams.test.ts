@@ -26,8 +26,11 @@ afterAll(async () => {
   expect(server.stderr()).toBe('');
 });
 
-function signUp(owner: string, expiresInMs: number | null = null): { id: string; token: string; api: Api } {
-  const made = makeToken(dataDir, owner, SCOPES, expiresInMs);
+async function signUp(
+  owner: string,
+  expiresInMs: number | null = null,
+): Promise<{ id: string; token: string; api: Api }> {
+  const made = await makeToken(dataDir, owner, SCOPES, expiresInMs);
   return { ...made, api: createApi(server.url, made.token) };
 }
 
@@ -56,7 +59,7 @@ async function expectAuthExpired(reader: SseReader, since: number): Promise<void
 
 describe('a ticket', () => {
   test('opens the stream that it is for, and pages of it, and no other route', async () => {
-    const { api } = signUp('ann');
+    const { api } = await signUp('ann');
     const task = await api.run('echo');
     const other = await api.run('echo');
     const { body: conversation } = await api.post<Conversation>('/v1/conversations');
@@ -81,8 +84,8 @@ describe('a ticket', () => {
   });
 
   test('for everything opens every stream of its owner, and nothing of another', async () => {
-    const { api } = signUp('ann');
-    const bob = signUp('bob').api;
+    const { api } = await signUp('ann');
+    const bob = (await signUp('bob')).api;
     const task = await api.run('echo');
     const foreign = await bob.run('echo');
     const { ticket } = await ticketFor(api);
@@ -96,7 +99,7 @@ describe('a ticket', () => {
 
   // A plain EventSource must not die of a tunnel: it comes back by the same URL, long after the ticket was to be used.
   test('stays good for who reads with it, when its own time is over', async () => {
-    const { api } = signUp('ann');
+    const { api } = await signUp('ann');
     const { ticket, expiresAt } = await ticketFor(api, { ttlMs: 1000 });
     const unused = await ticketFor(api, { ttlMs: 1000 });
     const reader = await open('/v1/events', ticket);
@@ -112,7 +115,7 @@ describe('a ticket', () => {
 
   test('survives a server that is killed, with the reader that comes back with it', async () => {
     const dir = newDirectory();
-    const { token } = makeToken(dir, 'ann', SCOPES);
+    const { token } = await makeToken(dir, 'ann', SCOPES);
     const flags = ['--auth', 'token'];
     const first = await startServerProcess({ dataDir: dir, flags });
     const { body } = await createApi(first.url, token).post<Ticket>('/v1/tickets');
@@ -129,7 +132,7 @@ describe('a ticket', () => {
     ['longer than ten minutes', { ttlMs: 600_001 }, 400, 'invalid_request'],
     ['what is no id', { taskId: 'x' }, 404, 'not_found'],
   ])('is refused for %s', async (_what, body, status, code) => {
-    expectProblem(await signUp('ann').api.post('/v1/tickets', body), status, code);
+    expectProblem(await (await signUp('ann')).api.post('/v1/tickets', body), status, code);
   });
 
   /** Asks until the answer is another one: the time of the ticket is the server's. */
@@ -150,7 +153,7 @@ describe('a ticket', () => {
 
 describe('a stream ends with `bye auth-expired`', () => {
   test('when its token is revoked, by whatever it was opened with', async () => {
-    const { id, token, api } = signUp('ann');
+    const { id, token, api } = await signUp('ann');
     const { ticket } = await ticketFor(api);
     const cookie = await session(token);
     const readers = await Promise.all([
@@ -162,10 +165,10 @@ describe('a stream ends with `bye auth-expired`', () => {
       expect(reader.response.status).toBe(200);
       await reader.until(isNamed('caught-up'));
     }
-    const another = await signUp('ann').api.openStream('/v1/events');
+    const another = await (await signUp('ann')).api.openStream('/v1/events');
 
     const since = Date.now();
-    revokeTokenOf(dataDir, id);
+    await revokeTokenOf(dataDir, id);
     await Promise.all(readers.map((reader) => expectAuthExpired(reader, since)));
 
     expect((await open('/v1/events', ticket)).response.status).toBe(401);
@@ -176,7 +179,7 @@ describe('a stream ends with `bye auth-expired`', () => {
   });
 
   test('when its token comes to its end', async () => {
-    const { api } = signUp('ann', 2500);
+    const { api } = await signUp('ann', 2500);
     const endsAt = Date.now() + 2500;
     const reader = await api.openStream('/v1/events');
     await reader.until(isNamed('caught-up'));
@@ -184,7 +187,7 @@ describe('a stream ends with `bye auth-expired`', () => {
   });
 
   test('when its session is ended', async () => {
-    const { token } = signUp('ann');
+    const { token } = await signUp('ann');
     const Cookie = await session(token);
     const reader = await openSseReader(`${server.url}/v1/events`, { Cookie });
     await reader.until(isNamed('caught-up'));
@@ -196,7 +199,7 @@ describe('a stream ends with `bye auth-expired`', () => {
 });
 
 test('a session is kept by who has one, and not given anew', async () => {
-  const { token } = signUp('ann');
+  const { token } = await signUp('ann');
   const Cookie = await session(token);
   const own = { Cookie, 'Sec-Fetch-Site': 'same-origin' };
   const { status, headers } = await createApi(server.url).post('/v1/session', undefined, own);
@@ -205,7 +208,7 @@ test('a session is kept by who has one, and not given anew', async () => {
 });
 
 test('who waits for something is not told of it once their token is revoked', async () => {
-  const { id, api } = signUp('ann');
+  const { id, api } = await signUp('ann');
   const task = await api.createTask({ agent: 'gated', input: 'revoked' });
   const reader = await api.openStream(`/v1/tasks/${task.id}/events`);
   await reader.until(({ data }) => data?.includes('gated.reached') ?? false);
@@ -213,9 +216,9 @@ test('who waits for something is not told of it once their token is revoked', as
   const polling = api.get('/v1/events?after=latest&wait=60', { Accept: 'application/json' });
   // Whatever was asked for before this is answered has been let in.
   await api.get('/v1/tasks');
-  revokeTokenOf(dataDir, id);
+  await revokeTokenOf(dataDir, id);
 
-  const admin = signUp('ann').api;
+  const admin = (await signUp('ann')).api;
   await admin.createTask({ agent: 'opener', input: { gate: 'revoked', times: 1 } });
   for (const answer of [await waiting, await polling]) {
     expectProblem(answer, 401, 'unauthorized');
@@ -225,7 +228,7 @@ test('who waits for something is not told of it once their token is revoked', as
 
 describe('a session', () => {
   test('is a cookie that pages cannot read and other sites do not cause to be sent', async () => {
-    const { token } = signUp('ann');
+    const { token } = await signUp('ann');
     const { headers, body } = await createApi(server.url, token).post<object>('/v1/session');
     const cookie = headers.get('Set-Cookie') ?? '';
     expect(cookie).toMatch(/^__Host-holdfast=hf_session_[\w-]{43}; /);
@@ -237,7 +240,7 @@ describe('a session', () => {
   });
 
   test('reads, and changes what a page of this server asks for, and nothing for any other', async () => {
-    const { token } = signUp('ann');
+    const { token } = await signUp('ann');
     const Cookie = await session(token);
     const api = createApi(server.url);
     const own = { Cookie, 'Sec-Fetch-Site': 'same-origin' };

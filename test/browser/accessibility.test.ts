@@ -85,7 +85,7 @@ describeInChromium('The console, looked at by axe,', (chromium) => {
     await page.getByRole('alert').waitFor();
     await page.evaluate(AXE);
     for (const fault of await serious(page)) faults.push(`signing in: ${fault}`);
-    await signInWith(page, guarded.newToken('ada', ['tasks:read']).token);
+    await signInWith(page, (await guarded.newToken('ada', ['tasks:read'])).token);
     await page.getByRole('navigation', { name: 'Sections' }).waitFor();
     for (const fault of await serious(page)) faults.push(`signed in: ${fault}`);
 

@@ -27,7 +27,7 @@ describeInChromium(
         context = await chromium.newContext({}, () => {});
         const page = await openConsole(context, site.proxy.url, '#/inbox');
         if (open === null) return;
-        await signInWith(page, open.newToken('ada').token);
+        await signInWith(page, (await open.newToken('ada')).token);
         await account(page).waitFor();
       });
       afterAll(async () => {

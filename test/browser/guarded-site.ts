@@ -5,13 +5,13 @@ import { openSite, type Site } from './site.ts';
 
 /** A site whose server asks who people are. Its `api` is Ada's, with every scope. */
 export interface GuardedSite extends Site {
-  newToken(owner: string, scopes?: readonly Scope[]): { id: string; token: string };
-  revoke(tokenId: string): void;
+  newToken(owner: string, scopes?: readonly Scope[]): Promise<{ id: string; token: string }>;
+  revoke(tokenId: string): Promise<void>;
 }
 
 export async function openGuardedSite(flags: string[] = []): Promise<GuardedSite> {
   const dataDir = newDirectory();
-  const { token } = makeToken(dataDir, 'ada', SCOPES);
+  const { token } = await makeToken(dataDir, 'ada', SCOPES);
   const site = await openSite({ dataDir, token, flags: ['--auth', 'token', ...flags] });
   return Object.defineProperties(
     {

@@ -44,7 +44,7 @@ describeInChromium('A page of an origin that is listed', (chromium) => {
 
   // Would fail with headers that stand on good answers alone, or are not exposed.
   test('reads answers and refusals, with their headers', async () => {
-    const { token } = site.newToken('ada');
+    const { token } = await site.newToken('ada');
     const { id } = await site.api.run('ticker', { count: 1 });
 
     const list = await ask('/v1/tasks', token);
@@ -59,7 +59,7 @@ describeInChromium('A page of an origin that is listed', (chromium) => {
   });
 
   test('is told how long to stay away', async () => {
-    const { token } = site.newToken('spender');
+    const { token } = await site.newToken('spender');
     const statuses = await page.evaluate(
       async ([url, bearer, count]) => {
         const get = () => fetch(url, { headers: { Authorization: `Bearer ${bearer}` } });
@@ -77,7 +77,7 @@ describeInChromium('A page of an origin that is listed', (chromium) => {
 
   // Would fail if a reconnection, with its `Last-Event-ID`, were refused.
   test('follows events by a ticket, through a connection that was cut', async () => {
-    const { token } = site.newToken('ada');
+    const { token } = await site.newToken('ada');
     await page.evaluate(
       async ([server, bearer, after]) => {
         const headers = { Authorization: `Bearer ${bearer}` };
@@ -101,7 +101,7 @@ describeInChromium('A page of an origin that is listed', (chromium) => {
   // Would fail if a listed origin could act as whoever is signed in to the console.
   test('has no use of the cookie of the console', async () => {
     const console_ = await openConsole(context, site.proxy.url.replace('127.0.0.1', 'localhost'), '#/inbox');
-    await signInWith(console_, site.newToken('ada').token);
+    await signInWith(console_, (await site.newToken('ada')).token);
     await account(console_).waitFor();
     await console_.close();
     const before = await site.head();

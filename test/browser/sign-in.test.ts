@@ -31,14 +31,14 @@ describeInChromium(
     const conversations = (page: Page) => page.getByRole('navigation', { name: 'Conversations' });
 
     async function conversationOf(owner: string, title: string): Promise<string> {
-      const api = createApi(site.api.url, site.newToken(owner).token);
+      const api = createApi(site.api.url, (await site.newToken(owner)).token);
       const { body } = await api.post<{ id: string }>('/v1/conversations', { title });
       return body.id;
     }
 
     // Would fail with a token in the address or in a storage, or a cookie that scripts read or that outlives signing out.
     test('lets people in by a token, through reloads, and out again', async () => {
-      const { token } = site.newToken('ada');
+      const { token } = await site.newToken('ada');
       const context = await chromium.newContext();
       const id = await site.newConversation();
       await site.write(id, 'speaker', '1 0');
@@ -79,7 +79,7 @@ describeInChromium(
     test('asks again within 5 s of a revocation, and goes on where it was', async () => {
       mendAfterwards(site);
       const id = await conversationOf('ada', 'A plan');
-      const first = site.newToken('ada');
+      const first = await site.newToken('ada');
       const page = await signedIn(await chromium.newContext(), `#/conversations/${id}`, first.token);
       await untilShows(connection(page), 'Live');
       site.proxy.mode = 'drop';
@@ -88,11 +88,11 @@ describeInChromium(
       await untilShows(messages(page), '3 0');
       await composer(page).fill('not finished');
 
-      site.revoke(first.id);
+      await site.revoke(first.id);
       site.proxy.mode = 'pass';
       await tokenField(page).waitFor({ timeout: SIGNED_OUT_WITHIN_MS });
       expect(await page.getByText('A plan').count()).toBe(0);
-      await signInWith(page, site.newToken('ada').token);
+      await signInWith(page, (await site.newToken('ada')).token);
       await composer(page).waitFor();
 
       expect(await composer(page).inputValue()).toBe('3 0\n\nnot finished');
@@ -109,7 +109,7 @@ describeInChromium(
       await conversationOf('ada', adas);
       await conversationOf('bob', bobs);
       const context = await chromium.newContext();
-      const here = await signedIn(context, '#/conversations', site.newToken('ada').token);
+      const here = await signedIn(context, '#/conversations', (await site.newToken('ada')).token);
       await untilShows(conversations(here), adas);
       const there = await context.newPage();
       await there.addInitScript(recordMixed, { isAsleep: what === 'sleeps meanwhile', adas, bobs });
@@ -119,7 +119,7 @@ describeInChromium(
       const release = what === 'sleeps meanwhile' ? await holdRequests(there) : () => {};
 
       await signOutButton(here).click();
-      await signInWith(here, site.newToken('bob').token);
+      await signInWith(here, (await site.newToken('bob')).token);
       await untilShows(account(here), 'bob');
       release();
       await untilShows(account(there), 'bob');
@@ -142,7 +142,7 @@ describeInChromium(
       const reader = await signedIn(
         await chromium.newContext(),
         `#/conversations/${id}`,
-        site.newToken('ada', ['tasks:read']).token,
+        (await site.newToken('ada', ['tasks:read'])).token,
       );
       await untilShows(panel(reader), 'Which month?');
       await untilShows(panel(reader), 'questions:answer');
@@ -156,12 +156,16 @@ describeInChromium(
       const writer = await signedIn(
         await chromium.newContext(),
         `#/conversations/${id}`,
-        site.newToken('ada', ['tasks:read', 'tasks:write']).token,
+        (await site.newToken('ada', ['tasks:read', 'tasks:write'])).token,
       );
       await untilShows(panel(writer), 'questions:answer');
       await composer(writer).waitFor();
 
-      const blind = await signedIn(await chromium.newContext(), '#/inbox', site.newToken('ada', ['tasks:write']).token);
+      const blind = await signedIn(
+        await chromium.newContext(),
+        '#/inbox',
+        (await site.newToken('ada', ['tasks:write'])).token,
+      );
       await untilShows(connection(blind), 'The server does not allow it. This takes the scope tasks:read.');
     });
 
@@ -170,7 +174,7 @@ describeInChromium(
       const { port } = new URL(site.api.url);
       const page = await openConsole(await chromium.newContext(), `http://${PLAIN_NAME}:${port}`, '#/inbox');
 
-      await signInWith(page, site.newToken('ada').token);
+      await signInWith(page, (await site.newToken('ada')).token);
 
       await untilShows(page.getByRole('alert'), 'this browser has not kept the session');
     });

@@ -67,7 +67,7 @@ describeInChromium('A ticket', (chromium) => {
   // Would fail if the client gave up at the first 401, asked for a ticket too often, or told anything twice.
   test('is asked for again by the client when its token is revoked, and once only through an absence', async () => {
     mendAfterwards(site);
-    const tokens = [site.newToken('ada'), site.newToken('ada')];
+    const tokens = [await site.newToken('ada'), await site.newToken('ada')];
     const [first, second] = tokens;
     const context = await chromium.newContext();
     const given: Ticket[] = [];
@@ -82,13 +82,13 @@ describeInChromium('A ticket', (chromium) => {
     expect(given).toHaveLength(1);
 
     tokens.shift();
-    site.revoke(first?.id ?? '');
+    await site.revoke(first?.id ?? '');
     await expect.poll(() => given.length, { timeout: 10_000 }).toBe(2);
     await untilTold(page, 'task.completed', (await site.api.run('ticker', { count: 1 })).id);
     await expectToldExactly(page, await site.api.log(after));
 
     tokens.shift();
-    site.revoke(second?.id ?? '');
+    await site.revoke(second?.id ?? '');
     await untilStatus(page, 'refused');
     expect(await page.evaluate(() => window.probe.ending)).toBe('unauthorized');
   });

@@ -59,6 +59,8 @@ export interface Life {
   endedAt: number | null;
   /** Who ended it. */
   endedBy: 'kill' | 'stop' | 'itself' | null;
+  /** When it was stopped by SIGSTOP, and when it went on; null while it stands still, and for ever when it ended so. */
+  pauses: { from: number; to: number | null }[];
   /** Whether it was started so that it may end by itself. */
   mayEndItself: boolean;
   code: number | null;

@@ -29,9 +29,9 @@ const ALL = Number.MAX_SAFE_INTEGER;
 /** Opens a directory as a server does when it starts. @throws Error when its database or its log is not whole */
 export async function readKept(dir: string): Promise<Kept> {
   const store = openSqliteStoreInProcess({ dir });
-  const log = readLog(store);
-  const tasks = byId(store.listTasks(OWNER, { limit: ALL, order: 'asc' }));
-  const questions = byId(store.listQuestions(OWNER, { limit: ALL }));
+  const log = await readLog(store);
+  const tasks = byId(await store.listTasks(OWNER, { limit: ALL, order: 'asc' }));
+  const questions = byId(await store.listQuestions(OWNER, { limit: ALL }));
   await store.close();
   checkIntegrity(dir);
   const sheets = new Set(log.flatMap(({ text }) => sheetOf(text) ?? []));
@@ -56,12 +56,12 @@ export async function readKept(dir: string): Promise<Kept> {
   };
 }
 
-function readLog(store: Store): KeptEvent[] {
-  const { head, epochs } = store.log(OWNER);
+async function readLog(store: Store): Promise<KeptEvent[]> {
+  const { head, epochs } = await store.log(OWNER);
   const log: KeptEvent[] = [];
   for (let after = 0; after < head; ) {
     const query = { scope: { kind: 'log' }, after, upTo: head, unfinishedAt: null, limit: PAGE_EVENTS } as const;
-    const { events, scannedTo } = store.readEvents(OWNER, query);
+    const { events, scannedTo } = await store.readEvents(OWNER, query);
     for (const event of events) {
       if (event.seq !== log.length + 1) throw new Error(`The log has a hole before ${event.seq}.`);
       log.push({ cursor: formatCursor(epochAt(epochs, event.seq), event.seq), text: eventJson(event) });

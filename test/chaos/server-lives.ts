@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import net from 'node:net';
-import type { Dice } from '../support/dice.ts';
 import type { CodeCopy } from './failpoint-copy.ts';
 import type { History, Life } from './history.ts';
 import type { Boot } from './nemesis.ts';
@@ -12,14 +10,15 @@ export const AGENTS = 'test/chaos/agents/scripted-agents.ts';
 export interface ServerLivesOptions {
   /** What is to be run, made with {@link AGENTS}. */
   code: CodeCopy;
-  dataDir: string;
+  /** The flags of `serve` that say where its data is. */
+  storage: readonly string[];
   port: number;
   history: History;
   /** How the next life is started. @param life counts from 1 */
   boot(life: number): Boot;
 }
 
-/** One server over one directory and one port, through all the processes that it is one after the other. */
+/** One server over one place of data and one port, through all the processes that it is one after the other. */
 export class ServerLives {
   readonly url: string;
   readonly #options: ServerLivesOptions;
@@ -28,10 +27,6 @@ export class ServerLives {
   constructor(options: ServerLivesOptions) {
     this.#options = options;
     this.url = `http://127.0.0.1:${options.port}`;
-  }
-
-  get dataDir(): string {
-    return this.#options.dataDir;
   }
 
   /** Whether there is a process. It may not serve yet. */
@@ -52,9 +47,9 @@ export class ServerLives {
    */
   async start(): Promise<boolean> {
     if (this.#process !== null) throw new Error('There is a process already.');
-    const { code, dataDir, port, history, boot } = this.#options;
+    const { code, storage, port, history, boot } = this.#options;
     const { env = {}, mayEndItself = false } = boot(history.lives.length + 1);
-    const flags = ['--port', `${port}`, '--data', dataDir, '--workers', '2', '--log-level', 'warn'];
+    const flags = ['--port', `${port}`, ...storage, '--workers', '2', '--log-level', 'warn'];
     const child = spawn(process.execPath, [code.main, 'serve', ...flags, '--agents', code.agents(AGENTS)], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -66,6 +61,7 @@ export class ServerLives {
       toldToEndAt: null,
       endedAt: null,
       endedBy: null,
+      pauses: [],
       mayEndItself,
       code: null,
       signal: null,
@@ -98,6 +94,19 @@ export class ServerLives {
     await this.#send('SIGTERM', 'stop');
   }
 
+  /** SIGSTOP: it stands still, and knows nothing of that. @returns what lets it go on, unless it has ended meanwhile */
+  pause(): () => void {
+    if (this.#process === null) throw new Error('There is no process.');
+    const { child, life } = this.#process;
+    const pause = { from: Date.now(), to: null as number | null };
+    life.pauses.push(pause);
+    child.kill('SIGSTOP');
+    return () => {
+      pause.to = Date.now();
+      child.kill('SIGCONT');
+    };
+  }
+
   async #send(signal: NodeJS.Signals, endedBy: 'kill' | 'stop'): Promise<void> {
     if (this.#process === null) return;
     const { child, life, ended } = this.#process;
@@ -113,25 +122,5 @@ export class ServerLives {
     this.#process = null;
     this.#options.history.note('life', life);
     return life;
-  }
-}
-
-/** Below the ports that connections are given: one of them could take it while the server is down. */
-const FIRST_PORT = 12_000;
-const PORTS = 20_000;
-
-/** A port that nobody listens on. */
-export async function freePort(dice: Dice): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + dice.below(PORTS);
-    const server = net.createServer();
-    const listening = once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    server.listen(port, '127.0.0.1');
-    const isFree = await listening;
-    server.close();
-    if (isFree) return port;
   }
 }

@@ -59,8 +59,9 @@ export class Boots {
     return dieAt.some((at) => this.now >= at);
   }
 
-  failed(taskIds: readonly string[]): string[] {
-    return taskIds.filter((taskId) => this.store.task('ann', taskId)?.status === 'failed');
+  async failed(taskIds: readonly string[]): Promise<string[]> {
+    const failed = await this.store.listTasks('ann', { status: ['failed'], limit: 1000, order: 'asc' });
+    return failed.map(({ id }) => id).filter((id) => taskIds.includes(id));
   }
 
   async #moveTo(at: number): Promise<void> {

@@ -27,8 +27,8 @@ function setBack(): void {
   now -= HOUR_MS;
 }
 
-function cursorOf(seq: number): string {
-  return cursorAt(engine.store.log('ann'), { seq, until: null });
+async function cursorOf(seq: number): Promise<string> {
+  return cursorAt(await engine.store.log('ann'), { seq, until: null });
 }
 
 describe('When the clock goes back', () => {
@@ -40,7 +40,7 @@ describe('When the clock goes back', () => {
     setBack();
     await ann.finish(task);
 
-    const { events } = ann.read();
+    const { events } = await ann.read();
 
     const noon = Date.UTC(2026, 10, 30, 12);
     expect(events.map(({ seq, type, at }) => [seq, type, (at - noon) / HOUR_MS])).toEqual([
@@ -55,7 +55,7 @@ describe('When the clock goes back', () => {
   test('a stream goes on live, and its end is its last event though others are later by the clock', async () => {
     const { ann, store } = engine;
     const task = await ann.start();
-    const reader = openReader(engine, subjectOf(store, task.id));
+    const reader = await openReader(engine, await subjectOf(store, task.id));
 
     setBack();
     await ann.append(task);
@@ -64,8 +64,8 @@ describe('When the clock goes back', () => {
 
     expect(reader.seqs()).toEqual([1, 2, 3, 4]);
     expect(reader.signals).toEqual([
-      { kind: 'caught-up', cursor: cursorOf(2) },
-      { kind: 'end', cursor: cursorOf(4) },
+      { kind: 'caught-up', cursor: await cursorOf(2) },
+      { kind: 'end', cursor: await cursorOf(4) },
     ]);
   });
 
@@ -78,15 +78,15 @@ describe('When the clock goes back', () => {
       setBack();
       await ann.append(task);
       const other = await ann.start();
-      const reader = openReader(engine, LOG, { from: seq === 0 ? '0' : cursorOf(seq) });
+      const reader = await openReader(engine, LOG, { from: seq === 0 ? '0' : await cursorOf(seq) });
 
       setBack();
       await ann.append(other);
       await ann.finish(task);
       await reader.until(() => reader.seqs().at(-1) === 8);
 
-      expect(reader.frames()).toBe(storedFrames(store, LOG, seq));
-      expect(reader.signals).toEqual([{ kind: 'caught-up', cursor: cursorOf(6) }]);
+      expect(reader.frames()).toBe(await storedFrames(store, LOG, seq));
+      expect(reader.signals).toEqual([{ kind: 'caught-up', cursor: await cursorOf(6) }]);
     },
   );
 
@@ -98,7 +98,7 @@ describe('When the clock goes back', () => {
     await ann.finish(ended);
     await ann.append(open);
 
-    const reader = openReader(engine, LOG);
+    const reader = await openReader(engine, LOG);
     await reader.until(() => reader.signals.length > 0);
 
     expect(reader.seqs()).toEqual([1, 2, 6]);
@@ -123,8 +123,8 @@ describe('When the clock goes back', () => {
     expect(second.ranMs).toBeGreaterThanOrEqual(0);
     expect(ended).toMatchObject({ status: 'completed', ranMs: expect.any(Number) });
     expect(ended.ranMs).toBeGreaterThanOrEqual(0);
-    expect(store.question('ann', question.id)?.resolution).toMatchObject({ status: 'answered' });
-    expect(ann.read().events.map(({ type }) => type)).toEqual([
+    expect((await store.question('ann', question.id))?.resolution).toMatchObject({ status: 'answered' });
+    expect((await ann.read()).events.map(({ type }) => type)).toEqual([
       ...['task.created', 'task.started', 'question.asked', 'task.waiting'],
       ...['question.answered', 'task.resumed', 'task.completed'],
     ]);
@@ -136,8 +136,8 @@ describe('When the clock goes back', () => {
     setBack();
     const second = await ann.create();
 
-    const claimable = store.claimable(10).map(({ taskId }) => taskId);
-    const listed = store.listTasks('ann', { order: 'desc', limit: 10 });
+    const claimable = (await store.claimable(10)).map(({ taskId }) => taskId);
+    const listed = await store.listTasks('ann', { order: 'desc', limit: 10 });
 
     expect(claimable).toEqual([first.id, second.id]);
     expect(listed.map(({ id }) => id)).toEqual([second.id, first.id]);

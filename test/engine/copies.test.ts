@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Copies, createCopies, type NumberedReport } from '../../src/engine/copies.ts';
+import { type Copies, createCopies } from '../../src/engine/copies.ts';
+import type { NumberedReport } from '../../src/engine/copy.ts';
 import { createLog, type Log } from '../../src/engine/log.ts';
 import { verbOfReport } from '../../src/engine/report-verb.ts';
 import type { VerbCall } from '../../src/model/batch.ts';
@@ -50,12 +51,12 @@ async function create(given: Parameters<typeof createArgs>[0] = {}): Promise<str
 }
 
 async function claim(taskId: string, warm = copies.claim(taskId)): Promise<void> {
-  await log.commit('ann', [{ verb: 'claimTask', args: { taskId, version: '1', warm } }]);
+  await log.commit('ann', [{ verb: 'claimTask', args: { taskId, version: '1', warm, node: store.node } }]);
 }
 
 /** Commits reports of copies, which go on from number `n`, in one transaction. */
 async function report(taskId: string, n: number, ...given: CopyReport[]) {
-  const fence = store.task('ann', taskId)?.fence ?? 0;
+  const fence = (await store.task('ann', taskId))?.fence ?? 0;
   const calls = given.map((each, at) => {
     const numbered: NumberedReport = { taskId, fence, n: n + at, ...each };
     const call = verbOfReport(numbered, undefined);
@@ -144,7 +145,7 @@ describe('a claim', () => {
     expect(sent).toMatchObject([
       { kind: 'adopt', taskId, fence: 2, resolutions: [{ key: 'go', ord: 1, status: 'answered' }] },
     ]);
-    expect(copies.get(taskId)).toMatchObject({ status: 'running', fence: 2, untold: [] });
+    expect(copies.get(taskId)).toMatchObject({ status: 'running', fence: 2 });
   });
 
   test('with the journal is given to it as well, if it has come to wait meanwhile', async () => {
@@ -363,7 +364,7 @@ describe('a lost copy', () => {
       { verb: 'requeueTask', args: { taskId, fence: 1, cause: 'worker_lost' } },
     ]);
 
-    expect(store.task('ann', taskId)?.status).toBe('waiting');
+    expect((await store.task('ann', taskId))?.status).toBe('waiting');
     expect(outcomes[0]).toMatchObject({ ok: false, code: 'lease_lost' });
     expect(copies.get(taskId)).toBeUndefined();
   });

@@ -56,8 +56,8 @@ async function create(given: Parameters<typeof createArgs>[0] = {}): Promise<str
   return args.taskId;
 }
 
-function of(taskId: string, n: number, report: CopyReport): Report {
-  return { taskId, fence: store.task('ann', taskId)?.fence ?? 0, n, ...report };
+async function of(taskId: string, n: number, report: CopyReport): Promise<Report> {
+  return { taskId, fence: (await store.task('ann', taskId))?.fence ?? 0, n, ...report };
 }
 
 async function report(...reports: Report[]): Promise<void> {
@@ -82,9 +82,9 @@ const END: CopyReport = { kind: 'end', ending: { status: 'completed', output: nu
 async function waiting(given: Parameters<typeof createArgs>[0] = {}): Promise<[taskId: string, questionId: string]> {
   const taskId = await create(given);
   const questionId = newId('qst');
-  await report(of(taskId, 1, ask(questionId)));
-  await report(of(taskId, 2, WAIT));
-  expect(status(taskId)).toBe('waiting');
+  await report(await of(taskId, 1, ask(questionId)));
+  await report(await of(taskId, 2, WAIT));
+  expect(await status(taskId)).toBe('waiting');
   return [taskId, questionId];
 }
 
@@ -98,11 +98,11 @@ async function cancel(taskId: string): Promise<void> {
   await allDone();
 }
 
-const status = (taskId: string) => store.task('ann', taskId)?.status;
-const types = (taskId: string) =>
-  store
-    .readEvents('ann', { scope: { kind: 'log' }, after: 0, upTo: 10_000, unfinishedAt: null, limit: 200 })
-    .events.flatMap((event) => (event.taskId === taskId ? [event.type] : []));
+const status = async (taskId: string) => (await store.task('ann', taskId))?.status;
+const types = async (taskId: string) =>
+  (
+    await store.readEvents('ann', { scope: { kind: 'log' }, after: 0, upTo: 10_000, unfinishedAt: null, limit: 200 })
+  ).events.flatMap((event) => (event.taskId === taskId ? [event.type] : []));
 
 describe('claims', () => {
   test('are never more than there are slots free', async () => {
@@ -110,7 +110,7 @@ describe('claims', () => {
     for (let n = 0; n < 10; n++) await create();
 
     expect(pool.running).toBe(3);
-    expect(store.listTasks('ann', { status: ['running'], limit: 20, order: 'asc' })).toHaveLength(3);
+    expect(await store.listTasks('ann', { status: ['running'], limit: 20, order: 'asc' })).toHaveLength(3);
   });
 
   test('that nothing came of are not tried again before something changes', async () => {
@@ -139,12 +139,14 @@ describe('claims', () => {
     start();
     const parent = await create();
     const childId = newId('task');
-    await report(of(parent, 1, { kind: 'spawn', key: 'kid', askedAt: 0, childId, agent: 'planner', input: null }));
-    await report(of(parent, 2, { kind: 'wait', ord: 1, keys: ['kid>'] }));
-    expect([status(parent), status(childId)]).toEqual(['waiting', 'running']);
+    await report(
+      await of(parent, 1, { kind: 'spawn', key: 'kid', askedAt: 0, childId, agent: 'planner', input: null }),
+    );
+    await report(await of(parent, 2, { kind: 'wait', ord: 1, keys: ['kid>'] }));
+    expect([await status(parent), await status(childId)]).toEqual(['waiting', 'running']);
     commits = [];
 
-    await report(of(childId, 1, END));
+    await report(await of(childId, 1, END));
 
     expect(commits[0]).toEqual(['finishTask', 'claimTask']);
     expect(pool.sent.at(-2)).toMatchObject({ kind: 'adopt', taskId: parent, resolutions: [{ key: 'kid>' }] });
@@ -155,29 +157,31 @@ describe('claims', () => {
     start();
     const parent = await create();
     const childId = newId('task');
-    await report(of(parent, 1, { kind: 'spawn', key: 'kid', askedAt: 0, childId, agent: 'planner', input: null }));
-    await report(of(parent, 2, { kind: 'wait', ord: 1, keys: ['kid>'] }));
+    await report(
+      await of(parent, 1, { kind: 'spawn', key: 'kid', askedAt: 0, childId, agent: 'planner', input: null }),
+    );
+    await report(await of(parent, 2, { kind: 'wait', ord: 1, keys: ['kid>'] }));
     commits = [];
 
     await cancel(childId);
 
     expect(commits[0]).toEqual(['cancelTask', 'claimTask']);
-    expect(status(parent)).toBe('running');
+    expect(await status(parent)).toBe('running');
   });
 
   test('of tasks that wait in memory take no slot that is not free, and then begin as soon as one is', async () => {
     start(1);
     const [taskId, questionId] = await waiting();
     const other = await create();
-    expect(status(other)).toBe('running');
+    expect(await status(other)).toBe('running');
     commits = [];
 
     await answer(questionId);
     await allDone();
     expect(commits).toEqual([['answerQuestion']]);
 
-    await report(of(other, 1, END));
-    expect(status(taskId)).toBe('running');
+    await report(await of(other, 1, END));
+    expect(await status(taskId)).toBe('running');
     expect(pool.toldTo(taskId).at(-1)).toBe('adopt');
     expect(pool.running).toBe(1);
   });
@@ -191,7 +195,7 @@ describe('claims', () => {
     await allDone();
 
     expect(pool.running).toBe(3);
-    expect(store.listTasks('ann', { status: ['running'], limit: 20, order: 'asc' })).toHaveLength(3);
+    expect(await store.listTasks('ann', { status: ['running'], limit: 20, order: 'asc' })).toHaveLength(3);
   });
 
   test('that there was no space for leave the copy warm and the slot free', async () => {
@@ -203,7 +207,7 @@ describe('claims', () => {
     isFull = false;
     await answer(questionId);
 
-    expect(status(taskId)).toBe('running');
+    expect(await status(taskId)).toBe('running');
     expect(pool.toldTo(taskId).at(-1)).toBe('adopt');
   });
 
@@ -211,25 +215,27 @@ describe('claims', () => {
     start(1);
     const suspect = await create();
     for (let crash = 0; crash < 2; crash++) {
-      const { fence = 0 } = store.task('ann', suspect) ?? {};
+      const { fence = 0 } = (await store.task('ann', suspect)) ?? {};
       await store.commit('ann', [{ verb: 'requeueTask', args: { taskId: suspect, fence, cause: 'crashed' } }]);
       if (crash === 0) {
-        await store.commit('ann', [{ verb: 'claimTask', args: { taskId: suspect, version: '1', warm: true } }]);
+        await store.commit('ann', [
+          { verb: 'claimTask', args: { taskId: suspect, version: '1', warm: true, node: store.node } },
+        ]);
       }
     }
-    expect(store.suspects(10)).toMatchObject([{ taskId: suspect, crashes: 2 }]);
+    expect(await store.suspects(10)).toMatchObject([{ taskId: suspect, crashes: 2 }]);
     pool.end(suspect);
     const busy = await create();
     const queued = await create();
-    expect([status(busy), status(queued)]).toEqual(['running', 'queued']);
+    expect([await status(busy), await status(queued)]).toEqual(['running', 'queued']);
 
     // Time for the quarantine to have looked.
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    await report(of(busy, 1, END));
+    await report(await of(busy, 1, END));
     await new Promise((resolve) => setTimeout(resolve, 1100));
     await allDone();
 
-    expect([status(suspect), status(queued)]).toEqual(['running', 'queued']);
+    expect([await status(suspect), await status(queued)]).toEqual(['running', 'queued']);
   });
 });
 
@@ -238,10 +244,10 @@ describe('reports', () => {
     start();
     const [broken, healthy] = [await create(), await create()];
 
-    await report(of(broken, 2, note(broken, 0)), of(healthy, 1, note(healthy, 0)));
+    await report(await of(broken, 2, note(broken, 0)), await of(healthy, 1, note(healthy, 0)));
 
-    expect(store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
-    expect(types(healthy)).toEqual(['task.created', 'task.started', 'note.taken']);
+    expect(await store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
+    expect(await types(healthy)).toEqual(['task.created', 'task.started', 'note.taken']);
     expect(troubles).toEqual([expect.stringContaining(broken)]);
     expect(pool.toldTo(broken)).toEqual(['start', 'drop']);
   });
@@ -251,15 +257,15 @@ describe('reports', () => {
     const [broken, healthy] = [await create(), await create()];
 
     await report(
-      of(healthy, 1, note(healthy, 0)),
-      of(broken, 1, note(broken, 7)),
-      of(broken, 2, note(broken, 8)),
-      of(healthy, 2, note(healthy, 1)),
+      await of(healthy, 1, note(healthy, 0)),
+      await of(broken, 1, note(broken, 7)),
+      await of(broken, 2, note(broken, 8)),
+      await of(healthy, 2, note(healthy, 1)),
     );
 
-    expect(store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
-    expect(types(healthy).filter((type) => type === 'note.taken')).toHaveLength(2);
-    expect(status(healthy)).toBe('running');
+    expect(await store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
+    expect((await types(healthy)).filter((type) => type === 'note.taken')).toHaveLength(2);
+    expect(await status(healthy)).toBe('running');
   });
 
   test('of a healthy copy that overtook an earlier one are not taken for the whole: it goes on from its journal', async () => {
@@ -270,14 +276,17 @@ describe('reports', () => {
       return { kind: 'startStep', step: ref, askedAt: 0, once: false, messageId: null, tool: null };
     };
 
+    const first = [await of(healthy, 1, step('one')), await of(broken, 1, note(broken, 7))];
+    const second = [await of(healthy, 2, step('two'))];
+
     // Two batches are under way at once, and the first is refused as a whole.
-    dispatcher.onReports(0, [of(healthy, 1, step('one')), of(broken, 1, note(broken, 7))]);
-    dispatcher.onReports(0, [of(healthy, 2, step('two'))]);
+    dispatcher.onReports(0, first);
+    dispatcher.onReports(0, second);
     await allDone();
 
-    expect(store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
-    expect(store.task('ann', healthy)).toMatchObject({ status: 'running', attempt: 2, fence: 2 });
-    expect(types(healthy)).toContain('task.recovered');
+    expect(await store.task('ann', broken)).toMatchObject({ status: 'failed', error: { code: 'agent_error' } });
+    expect(await store.task('ann', healthy)).toMatchObject({ status: 'running', attempt: 2, fence: 2 });
+    expect(await types(healthy)).toContain('task.recovered');
     expect(pool.sent.at(-1)).toMatchObject({ kind: 'start', taskId: healthy, rows: [{ key: 'two', tries: 1 }] });
   });
 
@@ -286,14 +295,18 @@ describe('reports', () => {
     const [ended, running] = [await create(), await create()];
     const lease = { fence: 1 };
 
-    dispatcher.onReports(0, [of(ended, 1, note(ended, 0)), of(ended, 2, END), of(running, 1, note(running, 0))]);
+    dispatcher.onReports(0, [
+      await of(ended, 1, note(ended, 0)),
+      await of(ended, 2, END),
+      await of(running, 1, note(running, 0)),
+    ]);
     const copies = [ended, running].map((taskId) => ({ taskId, ...lease }));
     const error = taskError('worker_exited', 'The worker has ended.');
     dispatcher.onLost({ copies, culprit: null, error }, null);
     await allDone();
 
-    expect(status(ended)).toBe('completed');
-    expect(types(running)).toEqual([
+    expect(await status(ended)).toBe('completed');
+    expect(await types(running)).toEqual([
       ...['task.created', 'task.started', 'note.taken', 'task.recovered', 'task.started'],
     ]);
     expect(pool.sent.at(-1)).toMatchObject({ kind: 'start', taskId: running, attempt: 2, emits: 1 });
@@ -308,7 +321,7 @@ describe('reports', () => {
     await answered;
     await allDone();
 
-    expect(store.task('ann', taskId)).toMatchObject({ status: 'running', fence: 2 });
+    expect(await store.task('ann', taskId)).toMatchObject({ status: 'running', fence: 2 });
     expect(pool.toldTo(taskId).filter((kind) => kind === 'adopt')).toHaveLength(1);
   });
 
@@ -337,10 +350,10 @@ describe('a worker that is lost', () => {
     dispatcher.onLost({ copies, culprit: { taskId: culprit, fence: 1, error: itsError }, error }, null);
     await allDone();
 
-    expect(store.task('ann', culprit)).toMatchObject({ status: 'failed', error: itsError });
-    expect(store.task('ann', neighbour)).toMatchObject({ status: 'running', attempt: 2 });
-    expect(status(resting)).toBe('waiting');
-    expect(types(resting).at(-1)).toBe('task.waiting');
+    expect(await store.task('ann', culprit)).toMatchObject({ status: 'failed', error: itsError });
+    expect(await store.task('ann', neighbour)).toMatchObject({ status: 'running', attempt: 2 });
+    expect(await status(resting)).toBe('waiting');
+    expect((await types(resting)).at(-1)).toBe('task.waiting');
   });
 
   test('while a claim for its waiting copy is on its way: the task goes on in another', async () => {
@@ -352,7 +365,7 @@ describe('a worker that is lost', () => {
     await answered;
     await allDone();
 
-    expect(store.task('ann', taskId)).toMatchObject({ status: 'running', fence: 3, attempt: 1 });
+    expect(await store.task('ann', taskId)).toMatchObject({ status: 'running', fence: 3, attempt: 1 });
     expect(pool.sent.at(-1)).toMatchObject({ kind: 'start', taskId, fence: 3, rows: [{ key: 'go' }] });
   });
 
@@ -366,7 +379,7 @@ describe('a worker that is lost', () => {
     await cancelled;
     await allDone();
 
-    expect([status(taskId), status(next)]).toEqual(['cancelled', 'running']);
+    expect([await status(taskId), await status(next)]).toEqual(['cancelled', 'running']);
   });
 
   test('is not needed for a task to have failed by itself', async () => {
@@ -376,7 +389,7 @@ describe('a worker that is lost', () => {
     dispatcher.onFailed(taskId, 1, taskError('agent_error', 'It threw in a timer.'), 'at a timer', null);
     await allDone();
 
-    expect(types(taskId)).toContain('task.retrying');
+    expect(await types(taskId)).toContain('task.retrying');
     expect(pool.toldTo(taskId).slice(0, 2)).toEqual(['start', 'drop']);
   });
 });
@@ -392,7 +405,7 @@ describe('code that throws where nobody catches it', () => {
     dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
     await allDone();
 
-    expect(store.task('ann', taskId)).toMatchObject({ status: 'failed', error, fence: 2 });
+    expect(await store.task('ann', taskId)).toMatchObject({ status: 'failed', error, fence: 2 });
     expect(pool.sent.at(-1)).toEqual({ kind: 'drop', taskId, fence: 2, reason: 'lost' });
   });
 
@@ -402,16 +415,16 @@ describe('code that throws where nobody catches it', () => {
     const step = { step: { name: 'flaky', attempt: 1 }, askedAt: 0, once: false, tool: null };
     const told = taskError('agent_error', 'It flaked.');
     const outcome = { status: 'failed', error: told, failure: '{"fields":{}}', retryInMs: null } as const;
-    await report(of(taskId, 1, { kind: 'startStep', ...step, messageId: null }));
-    await report(of(taskId, 2, { kind: 'settleStep', ...step, ms: 1, outcome, message: null }));
-    expect(store.task('ann', taskId)?.ord).toBe(1);
+    await report(await of(taskId, 1, { kind: 'startStep', ...step, messageId: null }));
+    await report(await of(taskId, 2, { kind: 'settleStep', ...step, ms: 1, outcome, message: null }));
+    expect((await store.task('ann', taskId))?.ord).toBe(1);
 
     const cut = { keys: ['flaky'], askedAt: 0, ord: 1, emits: 5 };
     dispatcher.onFailed(taskId, 1, error, 'in a promise', cut);
     await allDone();
 
-    expect(types(taskId)).toContain('task.retrying');
-    expect(store.task('ann', taskId)).toMatchObject({ ord: 0, emits: 0, failures: 1 });
+    expect(await types(taskId)).toContain('task.retrying');
+    expect(await store.task('ann', taskId)).toMatchObject({ ord: 0, emits: 0, failures: 1 });
   });
 
   test('costs its task the attempt while it waits as well', async () => {
@@ -421,7 +434,7 @@ describe('code that throws where nobody catches it', () => {
     dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
     await allDone();
 
-    expect(store.task('ann', taskId)).toMatchObject({ status: 'failed', error });
+    expect(await store.task('ann', taskId)).toMatchObject({ status: 'failed', error });
   });
 
   test('costs its task the attempt while it waits and another has its lane', async () => {
@@ -432,7 +445,7 @@ describe('code that throws where nobody catches it', () => {
     dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
     await allDone();
 
-    expect([status(taskId), status(other)]).toEqual(['failed', 'running']);
+    expect([await status(taskId), await status(other)]).toEqual(['failed', 'running']);
   });
 
   test('keeps its lane until its worker has let go of it', async () => {
@@ -442,10 +455,10 @@ describe('code that throws where nobody catches it', () => {
 
     dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
     await allDone();
-    expect([status(taskId), status(next)]).toEqual(['failed', 'queued']);
+    expect([await status(taskId), await status(next)]).toEqual(['failed', 'queued']);
 
     await report({ kind: 'released', taskId, fence: 1 });
-    expect(status(next)).toBe('running');
+    expect(await status(next)).toBe('running');
   });
 
   test('costs nothing when another copy runs the task by then', async () => {
@@ -458,7 +471,7 @@ describe('code that throws where nobody catches it', () => {
     dispatcher.onFailed(taskId, 1, error, 'in a timer', null);
     await allDone();
 
-    expect(store.task('ann', taskId)).toMatchObject({ status: 'running', attempt: 2 });
+    expect(await store.task('ann', taskId)).toMatchObject({ status: 'running', attempt: 2 });
   });
 });
 
@@ -469,12 +482,12 @@ describe('a task that is cancelled while it runs', () => {
     const next = await create({ concurrencyKey: 'lane' });
 
     await cancel(taskId);
-    expect([status(taskId), status(next)]).toEqual(['cancelled', 'queued']);
-    expect(store.task('ann', taskId)?.held).toBe(true);
+    expect([await status(taskId), await status(next)]).toEqual(['cancelled', 'queued']);
+    expect((await store.task('ann', taskId))?.held).toBe(true);
 
     await report({ kind: 'released', taskId, fence: 1 });
-    expect(store.task('ann', taskId)?.held).toBe(false);
-    expect(status(next)).toBe('running');
+    expect((await store.task('ann', taskId))?.held).toBe(false);
+    expect(await status(next)).toBe('running');
   });
 
   test('lets go of its lane with its worker', async () => {
@@ -487,7 +500,7 @@ describe('a task that is cancelled while it runs', () => {
     dispatcher.onLost({ copies: [{ taskId, fence: 1 }], culprit: null, error }, null);
     await allDone();
 
-    expect(status(next)).toBe('running');
+    expect(await status(next)).toBe('running');
   });
 });
 
@@ -501,21 +514,21 @@ describe('a stop', () => {
     await dispatcher.drain(0);
     await dispatcher.stop(1000);
 
-    expect(store.task('ann', running)).toMatchObject({ status: 'queued', attempt: 1, crashes: 0, begins: false });
-    expect(types(running)).toEqual(['task.created', 'task.started']);
-    expect(status(resting)).toBe('waiting');
-    expect(store.orphans(10)).toEqual([]);
+    expect(await store.task('ann', running)).toMatchObject({ status: 'queued', attempt: 1, crashes: 0, begins: false });
+    expect(await types(running)).toEqual(['task.created', 'task.started']);
+    expect(await status(resting)).toBe('waiting');
+    expect(await store.orphans(10)).toEqual([]);
   });
 
   test('writes first what had been reported', async () => {
     start();
     const taskId = await create();
 
-    dispatcher.onReports(0, [of(taskId, 1, note(taskId, 0)), of(taskId, 2, END)]);
+    dispatcher.onReports(0, [await of(taskId, 1, note(taskId, 0)), await of(taskId, 2, END)]);
     await dispatcher.drain(0);
     await dispatcher.stop(1000);
 
-    expect(status(taskId)).toBe('completed');
+    expect(await status(taskId)).toBe('completed');
   });
 
   test('does not take longer than it may when nothing can be stored', async () => {
@@ -526,7 +539,7 @@ describe('a stop', () => {
     await dispatcher.drain(0);
     await dispatcher.stop(50);
 
-    expect(status(taskId)).toBe('running');
+    expect(await status(taskId)).toBe('running');
   });
 
   test('claims nothing more', async () => {
@@ -535,6 +548,6 @@ describe('a stop', () => {
     await dispatcher.drain(0);
     const late = await create();
 
-    expect(status(late)).toBe('queued');
+    expect(await status(late)).toBe('queued');
   });
 });

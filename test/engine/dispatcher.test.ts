@@ -59,27 +59,25 @@ async function create(agent: string): Promise<string> {
   return resultOf(outcomes[0]).task.id;
 }
 
-function until(holds: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    onCommit = () => {
-      if (holds()) resolve();
-    };
+function until(holds: () => Promise<boolean>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    onCommit = () => void holds().then((does) => does && resolve(), reject);
     onCommit();
   });
 }
 
 function reached(taskId: string, status: TaskStatus): Promise<void> {
-  return until(() => store.task('ann', taskId)?.status === status);
+  return until(async () => (await store.task('ann', taskId))?.status === status);
 }
 
-function types(taskId: string): string[] {
+async function types(taskId: string): Promise<string[]> {
   const scope = { kind: 'root', taskId } as const;
-  const page = store.readEvents('ann', { scope, after: 0, upTo: 1000, unfinishedAt: null, limit: 200 });
+  const page = await store.readEvents('ann', { scope, after: 0, upTo: 1000, unfinishedAt: null, limit: 200 });
   return page.events.map(({ type }) => type);
 }
 
 async function answer(taskId: string): Promise<void> {
-  const [question] = store.listQuestions('ann', { taskId, limit: 1 });
+  const [question] = await store.listQuestions('ann', { taskId, limit: 1 });
   const args = { questionId: question?.id ?? '', given: { answer: true }, resolvedBy: 'ann' };
   await log.commit('ann', [{ verb: 'answerQuestion', args }]);
 }
@@ -93,7 +91,7 @@ test('a task that waits in memory is claimed in the commit of the answer that wa
 
   expect(commits[before]).toEqual({ verbs: ['answerQuestion', 'claimTask'], refused: [] });
   await reached(taskId, 'completed');
-  expect(types(taskId).slice(-5)).toEqual([
+  expect((await types(taskId)).slice(-5)).toEqual([
     'task.waiting',
     'question.answered',
     'task.resumed',
@@ -113,7 +111,7 @@ test('a task that was parked goes on from its journal', async () => {
   await reached(taskId, 'completed');
 
   expect(commits.flatMap(({ verbs }) => verbs).filter((verb) => verb === 'claimTask')).toHaveLength(2);
-  expect(types(taskId)).toEqual([
+  expect(await types(taskId)).toEqual([
     ...['task.created', 'task.started', 'question.asked', 'task.waiting'],
     ...['question.answered', 'task.resumed', 'asker.heard', 'task.completed'],
   ]);
@@ -125,12 +123,12 @@ test('a task that sleeps is woken by its timer, judged by the clock of the store
 
   now += 59_999;
   await sweeper.tick(log);
-  expect(store.task('ann', taskId)?.status).toBe('waiting');
+  expect((await store.task('ann', taskId))?.status).toBe('waiting');
 
   now += 1;
   await sweeper.tick(log);
   await reached(taskId, 'completed');
-  expect(store.task('ann', taskId)?.output).toBe('awake');
+  expect((await store.task('ann', taskId))?.output).toBe('awake');
 });
 
 test('a task goes on with `expired` when nobody has answered', async () => {
@@ -141,23 +139,23 @@ test('a task goes on with `expired` when nobody has answered', async () => {
   await sweeper.tick(log);
   await reached(taskId, 'completed');
 
-  expect(store.task('ann', taskId)?.output).toBe('expired');
+  expect((await store.task('ann', taskId))?.output).toBe('expired');
 });
 
 test('a worker that dies costs the one that ended it; its neighbour begins anew, and who waits is answered', async () => {
   const waiting = await create('asker');
   await reached(waiting, 'waiting');
   const neighbour = await create('holder');
-  await until(() => types(neighbour).includes('holder.holds'));
+  await until(async () => (await types(neighbour)).includes('holder.holds'));
 
   const leaver = await create('leaver');
   await reached(leaver, 'failed');
-  await until(() => store.task('ann', neighbour)?.attempt === 2);
+  await until(async () => (await store.task('ann', neighbour))?.attempt === 2);
   await answer(waiting);
   await reached(waiting, 'completed');
 
-  expect(store.task('ann', leaver)?.error?.code).toBe('worker_exited');
-  expect(types(neighbour)).toEqual([
+  expect((await store.task('ann', leaver))?.error?.code).toBe('worker_exited');
+  expect(await types(neighbour)).toEqual([
     ...['task.created', 'task.started', 'holder.holds', 'task.recovered', 'task.started'],
   ]);
 });
@@ -167,7 +165,7 @@ test('a task that is to begin later is begun when the sweeper finds it ready', a
   await log.commit('ann', [{ verb: 'createTask', args }]);
 
   await sweeper.tick(log);
-  expect(store.task('ann', args.taskId)).toMatchObject({ status: 'queued', runAt: now + 1000 });
+  expect(await store.task('ann', args.taskId)).toMatchObject({ status: 'queued', runAt: now + 1000 });
 
   now += 1000;
   await sweeper.tick(log);
@@ -183,8 +181,8 @@ test('a drain claims nothing more and ends when nothing runs', async () => {
   // A claim would come in the turn after the commit.
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 
-  expect(store.task('ann', late)?.status).toBe('queued');
-  expect(store.task('ann', waiting)?.status).toBe('waiting');
+  expect((await store.task('ann', late))?.status).toBe('queued');
+  expect((await store.task('ann', waiting))?.status).toBe('waiting');
 });
 
 // Would fail if a worker sent what it has to report in one line, or if a flood were not slowed down.
@@ -204,11 +202,11 @@ test('an owner whose tasks flood a worker does not keep another from being heard
   for (let n = 0; n < FLOODS; n++) await create('torrent');
   const args = createArgs({ agent: 'talker' });
   await log.commit('ben', [{ verb: 'createTask', args }]);
-  await until(() => store.task('ben', args.taskId)?.status === 'completed');
+  await until(async () => (await store.task('ben', args.taskId))?.status === 'completed');
 
   expect(most).toBeGreaterThan(MAX_BATCH_EVENTS);
   expect(most).toBeLessThanOrEqual(FEW);
-  for (const { id } of store.listTasks('ann', { order: 'asc', limit: 200 })) {
+  for (const { id } of await store.listTasks('ann', { order: 'asc', limit: 200 })) {
     await log.commit('ann', [{ verb: 'cancelTask', args: { taskId: id, reason: null } }]);
   }
 });

@@ -43,7 +43,7 @@ describe('a ring', () => {
     const { hub, store, ann } = engine;
     const ofLog = hub.subscribe('ann', LOG.scope, () => {});
     const [one, two] = [await ann.start(), await ann.start()];
-    const head = store.log('ann').head;
+    const { head } = await store.log('ann');
     const ofTask = hub.subscribe('ann', { kind: 'root', taskId: one.id }, () => {});
     const texts = ['plain', 'a\rb\nc\u2028d', '👩‍👩‍👧‍👦', '\0"\\'];
     for (const text of texts) {
@@ -55,11 +55,12 @@ describe('a ring', () => {
     }
     await ann.finish(one);
 
-    for (let seq = 0; seq <= store.log('ann').head; seq++) {
-      expect(ofLog.after(seq)?.frames().toString()).toBe(storedFrames(store, LOG, seq));
+    const [{ head: last }, subject] = [await store.log('ann'), await subjectOf(store, one.id)];
+    for (let seq = 0; seq <= last; seq++) {
+      expect(ofLog.after(seq)?.frames().toString()).toBe(await storedFrames(store, LOG, seq));
     }
-    for (let seq = head; seq <= store.log('ann').head; seq++) {
-      expect(ofTask.after(seq)?.frames().toString()).toBe(storedFrames(store, subjectOf(store, one.id), seq));
+    for (let seq = head; seq <= last; seq++) {
+      expect(ofTask.after(seq)?.frames().toString()).toBe(await storedFrames(store, subject, seq));
     }
   });
 
@@ -114,7 +115,7 @@ describe('a ring', () => {
     expect(first?.frames().length).toBeGreaterThan(250 * 1024);
     expect(first?.frames().length).toBeLessThan(400 * 1024);
     expect(second?.events[0]?.seq).toBe((first?.head ?? 0) + 1);
-    expect(subscription.after(store.log('ann').head - 1)).toMatchObject({ isAll: true });
+    expect(subscription.after((await store.log('ann')).head - 1)).toMatchObject({ isAll: true });
   });
 
   test('is emptied when it holds more than 4 MiB', async () => {
@@ -140,7 +141,7 @@ describe('a ring', () => {
     const more = two.after(1)?.frames();
 
     expect(before).toBe(same);
-    expect(more?.toString()).toBe(storedFrames(engine.store, LOG, 1));
+    expect(more?.toString()).toBe(await storedFrames(engine.store, LOG, 1));
   });
 });
 
@@ -179,8 +180,8 @@ describe('waking', () => {
     const { hub, ann } = engine;
     const task = await ann.start();
     const rings: string[] = [];
-    for (let n = 0; n < 60; n++)
-      hub.subscribe('ann', subjectOf(engine.store, task.id).scope, () => rings.push('crowd'));
+    const { scope } = await subjectOf(engine.store, task.id);
+    for (let n = 0; n < 60; n++) hub.subscribe('ann', scope, () => rings.push('crowd'));
     hub.subscribe('ann', LOG.scope, () => rings.push('one'));
 
     await ann.append(task);

@@ -47,8 +47,8 @@ async function create(owner: string, count = 1): Promise<string[]> {
   return args.map(({ taskId }) => taskId);
 }
 
-function of(owner: string, taskId: string, n: number, report: CopyReport): Report {
-  return { taskId, fence: store.task(owner, taskId)?.fence ?? 0, n, ...report };
+async function of(owner: string, taskId: string, n: number, report: CopyReport): Promise<Report> {
+  return { taskId, fence: (await store.task(owner, taskId))?.fence ?? 0, n, ...report };
 }
 
 async function report(...reports: Report[]): Promise<void> {
@@ -58,15 +58,15 @@ async function report(...reports: Report[]): Promise<void> {
 }
 
 const END: CopyReport = { kind: 'end', ending: { status: 'completed', output: null } };
-const finish = (owner: string, taskId: string) => report(of(owner, taskId, 1, END));
+const finish = async (owner: string, taskId: string) => report(await of(owner, taskId, 1, END));
 
 function ask(key = 'go', questionId = newId('qst')): CopyReport {
   const item = { id: 'a', prompt: 'Well?', header: null, required: true, type: 'boolean', default: null } as const;
   return { kind: 'ask', questionId, key, askedAt: 0, items: [item], metadata: {}, timeoutMs: null };
 }
 
-function running(owner: string): string[] {
-  return store.listTasks(owner, { status: ['running'], limit: 200, order: 'asc' }).map(({ id }) => id);
+async function running(owner: string): Promise<string[]> {
+  return (await store.listTasks(owner, { status: ['running'], limit: 200, order: 'asc' })).map(({ id }) => id);
 }
 
 const task = (taskId: string) => store.task('ann', taskId);
@@ -77,12 +77,12 @@ describe('the slots', () => {
     const anns = await create('ann', 10);
     const bens = await create('ben', 2);
 
-    expect(running('ann')).toEqual(anns.slice(0, 3));
-    expect(running('ben')).toEqual(bens);
+    expect(await running('ann')).toEqual(anns.slice(0, 3));
+    expect(await running('ben')).toEqual(bens);
 
     await finish('ann', anns[0] ?? '');
 
-    expect(running('ann')).toEqual(anns.slice(1, 4));
+    expect(await running('ann')).toEqual(anns.slice(1, 4));
   });
 
   // Would fail if those at their most were read first, and nothing behind them.
@@ -92,7 +92,7 @@ describe('the slots', () => {
 
     const [first] = await create('ben');
 
-    expect(running('ben')).toEqual([first]);
+    expect(await running('ben')).toEqual([first]);
     expect(pool.running).toBe(31);
   });
 
@@ -100,18 +100,18 @@ describe('the slots', () => {
     start(8, 1);
     const [asker = '', other = ''] = await create('ann', 2);
     const questionId = newId('qst');
-    await report(of('ann', asker, 1, ask('go', questionId)));
-    await report(of('ann', asker, 2, { kind: 'wait', ord: 0, keys: ['go'] }));
-    expect(running('ann')).toEqual([other]);
+    await report(await of('ann', asker, 1, ask('go', questionId)));
+    await report(await of('ann', asker, 2, { kind: 'wait', ord: 0, keys: ['go'] }));
+    expect(await running('ann')).toEqual([other]);
 
     const args = { questionId, given: { answer: true }, resolvedBy: 'ann' };
     await log.commit('ann', [{ verb: 'answerQuestion', args }]);
     await allDone();
-    expect(task(asker)?.status).toBe('queued');
+    expect((await task(asker))?.status).toBe('queued');
 
     await finish('ann', other);
 
-    expect(running('ann')).toEqual([asker]);
+    expect(await running('ann')).toEqual([asker]);
   });
 
   test('go to the first task of an owner by turns, however much another has queued', async () => {
@@ -122,12 +122,12 @@ describe('the slots', () => {
     // Whose turn it was already comes first, once.
     await finish('ann', anns[0] ?? '');
     await finish('ann', anns[1] ?? '');
-    expect(running('ben')).toEqual([first]);
+    expect(await running('ben')).toEqual([first]);
 
     await finish('ben', first);
     await finish('ann', anns[2] ?? '');
 
-    expect(running('ben')).toEqual([second]);
+    expect(await running('ben')).toEqual([second]);
   });
 });
 
@@ -135,13 +135,18 @@ describe('a task that wants more than it may', () => {
   test('fails when it asks a question too many, with what it had done before', async () => {
     start(4);
     const [id = ''] = await create('ann');
-    const asks = Array.from({ length: MAX_TASK_QUESTIONS + 1 }, (_, n) => of('ann', id, n + 1, ask(`go#${n + 1}`)));
+    const asks = await Promise.all(
+      Array.from({ length: MAX_TASK_QUESTIONS + 1 }, (_, n) => of('ann', id, n + 1, ask(`go#${n + 1}`))),
+    );
 
-    await report(...asks, of('ann', id, asks.length + 1, { kind: 'append', after: 0, events: noteEvents(id, 1) }));
+    await report(
+      ...asks,
+      await of('ann', id, asks.length + 1, { kind: 'append', after: 0, events: noteEvents(id, 1) }),
+    );
 
     const error = { code: 'limit_exceeded', message: 'A task may have 100 questions pending at once.' };
-    expect(task(id)).toMatchObject({ status: 'failed', error, pendingQuestionCount: 0 });
-    expect(store.listQuestions('ann', { taskId: id, status: 'cancelled', limit: 200 })).toHaveLength(
+    expect(await task(id)).toMatchObject({ status: 'failed', error, pendingQuestionCount: 0 });
+    expect(await store.listQuestions('ann', { taskId: id, status: 'cancelled', limit: 200 })).toHaveLength(
       MAX_TASK_QUESTIONS,
     );
     expect(pool.toldTo(id)).toContain('drop');
@@ -155,19 +160,22 @@ describe('a task that wants more than it may', () => {
     const AT_ONCE = 1000;
     let n = 0;
     for (let after = 0; after < MAX_TASK_EVENTS; after += AT_ONCE) {
-      await report(of('ann', id, ++n, { kind: 'append', after, events: noteEvents(id, AT_ONCE) }));
+      await report(await of('ann', id, ++n, { kind: 'append', after, events: noteEvents(id, AT_ONCE) }));
     }
 
     await report(
-      of('ann', id, ++n, { kind: 'append', after: MAX_TASK_EVENTS, events: noteEvents(id, 1) }),
-      of('ann', id, ++n, END),
+      await of('ann', id, ++n, { kind: 'append', after: MAX_TASK_EVENTS, events: noteEvents(id, 1) }),
+      await of('ann', id, ++n, END),
     );
 
     const error = { code: 'limit_exceeded', message: 'A task may have 100000 events.' };
-    expect(task(id)).toMatchObject({ status: 'failed', error, emits: MAX_TASK_EVENTS });
-    const last = store.log('ann').head;
+    expect(await task(id)).toMatchObject({ status: 'failed', error, emits: MAX_TASK_EVENTS });
+    const last = (await store.log('ann')).head;
     const query = { scope: { kind: 'log' }, after: last - 2, upTo: last, unfinishedAt: null, limit: 10 } as const;
-    expect(store.readEvents('ann', query).events.map(({ type }) => type)).toEqual(['note.taken', 'task.failed']);
+    expect((await store.readEvents('ann', query)).events.map(({ type }) => type)).toEqual([
+      'note.taken',
+      'task.failed',
+    ]);
     expect(troubles).toEqual([]);
   });
 });

@@ -41,7 +41,7 @@ describe('waiting for a page', () => {
     await turn();
     await ann.finish(task);
 
-    expect(seqsOf(await waiting)).toEqual([store.log('ann').head]);
+    expect(seqsOf(await waiting)).toEqual([(await store.log('ann')).head]);
   });
 
   test('wakes for each append, and sleeps again when nothing passed', async () => {
@@ -139,7 +139,7 @@ describe('what is pruned while a page is read', () => {
     expect(seqsOf(page)).toHaveLength(200);
     expect(page).toMatchObject({ caughtUp: false, done: false });
     await expect(next).rejects.toMatchObject({ code: 'cursor_gone', details: { reason: 'expired' } });
-    expect(ann.seqs()).toEqual(ann.seqs({ scope: { kind: 'root', taskId: open.id } }));
+    expect(await ann.seqs()).toEqual(await ann.seqs({ scope: { kind: 'root', taskId: open.id } }));
   });
 
   test('sends the reader on behind it, by a cursor that is good', async () => {
@@ -147,12 +147,12 @@ describe('what is pruned while a page is read', () => {
     const old = await ann.start();
     await ann.append(old, noteEvents(old.id, 300));
     await ann.finish(old);
-    const subject = subjectOf(store, old.id);
+    const subject = await subjectOf(store, old.id);
 
     const reading = read({ subject, passes: (type) => type === 'never.sent' });
     await ann.prune(old.id);
 
-    const resumeAfter = `${store.epoch}.${store.log('ann').head}`;
+    const resumeAfter = `${store.epoch}.${(await store.log('ann')).head}`;
     await expect(reading).rejects.toMatchObject({ code: 'cursor_gone', details: { reason: 'expired', resumeAfter } });
   });
 
@@ -163,16 +163,22 @@ describe('what is pruned while a page is read', () => {
     // Another thread's commit, at the worst moment.
     const store: typeof onDisk.store = {
       ...onDisk.store,
-      readEvents(owner, query) {
-        void onDisk.unheard.prune(old.id);
-        return onDisk.store.readEvents(owner, query);
-      },
+      snapshot: (ask) =>
+        onDisk.store.snapshot((reads) =>
+          ask({
+            ...reads,
+            readEvents(owner, query) {
+              void onDisk.unheard.prune(old.id);
+              return reads.readEvents(owner, query);
+            },
+          }),
+        ),
     };
 
     const page = await read({}, { ...onDisk, store });
 
     expect(seqsOf(page)).toEqual([1, 2, 3]);
-    expect(onDisk.store.log('ann').prunedSeq).toBe(3);
+    expect((await onDisk.store.log('ann')).prunedSeq).toBe(3);
     await onDisk.store.close();
   });
 });

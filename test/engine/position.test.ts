@@ -16,15 +16,15 @@ function start(subject: Subject, text: string | null) {
 }
 
 describe('§5.2 where a reader of everything begins', () => {
-  test.each([null, '0', 'latest'])('is the beginning of a log that has nothing yet, for %j', (text) => {
-    expect(start(LOG, text)).toEqual({ kind: 'at', position: { seq: 0, until: null } });
-    expect(cursorAt(engine.store.log('ann'), { seq: 0, until: null })).toBe('0');
+  test.each([null, '0', 'latest'])('is the beginning of a log that has nothing yet, for %j', async (text) => {
+    expect(await start(LOG, text)).toEqual({ kind: 'at', position: { seq: 0, until: null } });
+    expect(cursorAt(await engine.store.log('ann'), { seq: 0, until: null })).toBe('0');
   });
 
   test('is the head when nothing is unfinished and no place is named', async () => {
     await engine.ann.finish(await engine.ann.start());
 
-    expect(start(LOG, null)).toEqual({ kind: 'at', position: { seq: 3, until: null } });
+    expect(await start(LOG, null)).toEqual({ kind: 'at', position: { seq: 3, until: null } });
   });
 
   test('is before the oldest unfinished task, until the head, when no place is named', async () => {
@@ -32,25 +32,25 @@ describe('§5.2 where a reader of everything begins', () => {
     await engine.ann.start();
     await engine.ann.start();
 
-    expect(start(LOG, null)).toEqual({ kind: 'at', position: { seq: 3, until: 7 } });
+    expect(await start(LOG, null)).toEqual({ kind: 'at', position: { seq: 3, until: 7 } });
   });
 
   test('is a place in the retelling, and behind it a plain one', async () => {
     await engine.ann.start();
     await engine.ann.start();
 
-    expect(start(LOG, `${epoch}.1.4`)).toEqual({ kind: 'at', position: { seq: 1, until: 4 } });
-    expect(start(LOG, `${epoch}.4.4`)).toEqual({ kind: 'at', position: { seq: 4, until: null } });
+    expect(await start(LOG, `${epoch}.1.4`)).toEqual({ kind: 'at', position: { seq: 1, until: 4 } });
+    expect(await start(LOG, `${epoch}.4.4`)).toEqual({ kind: 'at', position: { seq: 4, until: null } });
   });
 
   test('is found anew when the cursor is unknown or ahead', async () => {
     await engine.ann.start();
 
     const position = { seq: 0, until: 2 };
-    expect(start(LOG, 'zzzzzzzz.1')).toEqual({ kind: 'reset', reason: 'unknown', position });
-    expect(start(LOG, `${epoch}.3`)).toEqual({ kind: 'reset', reason: 'ahead', position });
-    expect(start(LOG, `${epoch}.1.3`)).toEqual({ kind: 'reset', reason: 'ahead', position });
-    expect(start(LOG, `${epoch}.2.1`)).toEqual({ kind: 'reset', reason: 'ahead', position });
+    expect(await start(LOG, 'zzzzzzzz.1')).toEqual({ kind: 'reset', reason: 'unknown', position });
+    expect(await start(LOG, `${epoch}.3`)).toEqual({ kind: 'reset', reason: 'ahead', position });
+    expect(await start(LOG, `${epoch}.1.3`)).toEqual({ kind: 'reset', reason: 'ahead', position });
+    expect(await start(LOG, `${epoch}.2.1`)).toEqual({ kind: 'reset', reason: 'ahead', position });
   });
 });
 
@@ -59,28 +59,28 @@ describe('§5.2 where a reader of a task begins', () => {
     await engine.ann.start();
     const task = await engine.ann.start();
     await engine.ann.append(task);
-    const subject = subjectOf(engine.store, task.id);
+    const subject = await subjectOf(engine.store, task.id);
 
-    expect(start(subject, null)).toEqual({ kind: 'at', position: { seq: 2, until: null } });
-    expect(start(subject, '0')).toEqual({ kind: 'at', position: { seq: 2, until: null } });
-    expect(start(subject, 'latest')).toEqual({ kind: 'at', position: { seq: 5, until: null } });
-    expect(start(subject, `${epoch}.3.5`)).toEqual({ kind: 'at', position: { seq: 3, until: null } });
+    expect(await start(subject, null)).toEqual({ kind: 'at', position: { seq: 2, until: null } });
+    expect(await start(subject, '0')).toEqual({ kind: 'at', position: { seq: 2, until: null } });
+    expect(await start(subject, 'latest')).toEqual({ kind: 'at', position: { seq: 5, until: null } });
+    expect(await start(subject, `${epoch}.3.5`)).toEqual({ kind: 'at', position: { seq: 3, until: null } });
   });
 
   test('is over at and after its last event, once it has ended (§5.4)', async () => {
     const task = await engine.ann.start();
-    const before = start(subjectOf(engine.store, task.id), `${epoch}.2`);
+    const before = await start(await subjectOf(engine.store, task.id), `${epoch}.2`);
     await engine.ann.finish(task);
     await engine.ann.start();
-    const subject = subjectOf(engine.store, task.id);
+    const subject = await subjectOf(engine.store, task.id);
 
     expect(before.kind).toBe('at');
-    expect(start(subject, `${epoch}.2`).kind).toBe('at');
-    expect(start(subject, `${epoch}.3`).kind).toBe('over');
-    expect(start(subject, `${epoch}.5`).kind).toBe('over');
-    expect(start(subject, `${epoch}.6`)).toMatchObject({ kind: 'reset', reason: 'ahead' });
-    expect(start(subject, '0').kind).toBe('at');
-    expect(start(subject, 'latest').kind).toBe('at');
+    expect((await start(subject, `${epoch}.2`)).kind).toBe('at');
+    expect((await start(subject, `${epoch}.3`)).kind).toBe('over');
+    expect((await start(subject, `${epoch}.5`)).kind).toBe('over');
+    expect(await start(subject, `${epoch}.6`)).toMatchObject({ kind: 'reset', reason: 'ahead' });
+    expect((await start(subject, '0')).kind).toBe('at');
+    expect((await start(subject, 'latest')).kind).toBe('at');
   });
 
   test('is the tree of a root, and only itself for a child', async () => {
@@ -140,6 +140,7 @@ describe('§5.2 a cursor (decision 001)', () => {
     const { store, ann } = engine;
     await ann.start();
 
-    expect(cursorAt({ ...store.log('ann'), head: 2 }, freshPosition(store, 'ann', LOG))).toBe(`${epoch}.0.2`);
+    const log = { ...(await store.log('ann')), head: 2 };
+    expect(cursorAt(log, (await freshPosition(store, 'ann', LOG)).position)).toBe(`${epoch}.0.2`);
   });
 });

@@ -25,13 +25,14 @@ describe('§5.3 pruning', () => {
   });
   afterEach(() => engine.store.close());
 
-  function start(taskId: string | null, text: string | null) {
-    const subject = taskId === null ? LOG : subjectOf(engine.store, taskId);
+  async function start(taskId: string | null, text: string | null) {
+    const subject = taskId === null ? LOG : await subjectOf(engine.store, taskId);
     return startAt(engine.store, subject, text);
   }
 
-  function marks(...tasks: TaskRecord[]): number[] {
-    return tasks.map(({ id }) => engine.store.task('ann', id)?.prunedSeq ?? -1);
+  async function marks(...tasks: TaskRecord[]): Promise<number[]> {
+    const now = await Promise.all(tasks.map(({ id }) => engine.ann.task(id)));
+    return now.map(({ prunedSeq }) => prunedSeq);
   }
 
   async function startFinished(notes = 1): Promise<TaskRecord> {
@@ -46,13 +47,13 @@ describe('§5.3 pruning', () => {
 
     now += 30 * DAY_MS;
     await sweeper.tick(log);
-    const kept = ann.seqs();
+    const kept = await ann.seqs();
     now += 60_000;
     await sweeper.tick(log);
 
     expect(kept).toHaveLength(6);
-    expect(ann.seqs()).toEqual([]);
-    expect(marks(task)).toEqual([6]);
+    expect(await ann.seqs()).toEqual([]);
+    expect(await marks(task)).toEqual([6]);
   });
 
   test('sets the mark of the task and of the log, and none of another task', async () => {
@@ -63,8 +64,8 @@ describe('§5.3 pruning', () => {
 
     await sweeper.tick(log);
 
-    expect(marks(old, young)).toEqual([4, 0]);
-    expect(store.log('ann')).toMatchObject({ head: 8, prunedSeq: 4 });
+    expect(await marks(old, young)).toEqual([4, 0]);
+    expect(await store.log('ann')).toMatchObject({ head: 8, prunedSeq: 4 });
   });
 
   test('expires a plain cursor below the mark of its stream, and no other', async () => {
@@ -73,15 +74,15 @@ describe('§5.3 pruning', () => {
     now += 31 * DAY_MS;
     await sweeper.tick(engine.log);
 
-    expect(start(old.id, `${epoch}.3`)).toMatchObject({ kind: 'reset', reason: 'expired' });
-    expect(start(old.id, `${epoch}.4`).kind).toBe('over');
-    expect(start(open.id, `${epoch}.1`)).toMatchObject({ kind: 'at', position: { seq: 1 } });
-    expect(start(null, `${epoch}.3`)).toMatchObject({
+    expect(await start(old.id, `${epoch}.3`)).toMatchObject({ kind: 'reset', reason: 'expired' });
+    expect((await start(old.id, `${epoch}.4`)).kind).toBe('over');
+    expect(await start(open.id, `${epoch}.1`)).toMatchObject({ kind: 'at', position: { seq: 1 } });
+    expect(await start(null, `${epoch}.3`)).toMatchObject({
       kind: 'reset',
       reason: 'expired',
       position: { seq: 4, until: 5 },
     });
-    expect(start(null, `${epoch}.4`)).toMatchObject({ kind: 'at', position: { seq: 4 } });
+    expect(await start(null, `${epoch}.4`)).toMatchObject({ kind: 'at', position: { seq: 4 } });
   });
 
   test('expires a retelling only if its `until` is below the mark', async () => {
@@ -90,10 +91,10 @@ describe('§5.3 pruning', () => {
     now += 31 * DAY_MS;
     await sweeper.tick(engine.log);
 
-    expect(marks(open, old)).toEqual([0, 5]);
-    expect(start(null, `${epoch}.1.4`)).toMatchObject({ kind: 'reset', reason: 'expired' });
-    expect(start(null, `${epoch}.1.5`)).toMatchObject({ kind: 'at', position: { seq: 1, until: 5 } });
-    expect(start(null, null)).toEqual({ kind: 'at', position: { seq: 0, until: 5 } });
+    expect(await marks(open, old)).toEqual([0, 5]);
+    expect(await start(null, `${epoch}.1.4`)).toMatchObject({ kind: 'reset', reason: 'expired' });
+    expect(await start(null, `${epoch}.1.5`)).toMatchObject({ kind: 'at', position: { seq: 1, until: 5 } });
+    expect(await start(null, null)).toEqual({ kind: 'at', position: { seq: 0, until: 5 } });
   });
 
   test('never expires `0`, which begins at the mark of the stream', async () => {
@@ -102,9 +103,9 @@ describe('§5.3 pruning', () => {
     const young = await startFinished();
     await sweeper.tick(engine.log);
 
-    expect(start(old.id, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
-    expect(start(young.id, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
-    expect(start(null, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
+    expect(await start(old.id, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
+    expect(await start(young.id, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
+    expect(await start(null, '0')).toEqual({ kind: 'at', position: { seq: 4, until: null } });
   });
 
   test('ends the stream of a pruned task with just its end, and its resumeAfter is then over', async () => {
@@ -112,7 +113,7 @@ describe('§5.3 pruning', () => {
     now += 31 * DAY_MS;
     await sweeper.tick(engine.log);
 
-    const reader = openReader(engine, subjectOf(engine.store, old.id), { from: `${epoch}.1` });
+    const reader = await openReader(engine, await subjectOf(engine.store, old.id), { from: `${epoch}.1` });
 
     const last = `${epoch}.4`;
     expect(reader.signals.filter(({ kind }) => kind !== 'caught-up')).toEqual([
@@ -120,7 +121,7 @@ describe('§5.3 pruning', () => {
       { kind: 'end', cursor: last },
     ]);
     expect(reader.seqs()).toEqual([]);
-    expect(start(old.id, last).kind).toBe('over');
+    expect((await start(old.id, last)).kind).toBe('over');
   });
 
   test('expires a cursor below the mark of its conversation, and none of another conversation', async () => {
@@ -131,21 +132,22 @@ describe('§5.3 pruning', () => {
     const open = await ann.post(one.id, 'b');
     await ann.post(two.id, 'c');
     await sweeper.tick(log);
-    const at = (id: string, text: string | null) => startAt(store, conversationSubject(ann.conversation(id)), text);
+    const at = async (id: string, text: string | null) =>
+      startAt(store, conversationSubject(await ann.conversation(id)), text);
 
     expect(old.lastSeq).toBe(7);
-    expect(at(one.id, `${epoch}.6`)).toMatchObject({
+    expect(await at(one.id, `${epoch}.6`)).toMatchObject({
       kind: 'reset',
       reason: 'expired',
       position: { seq: 7, until: 11 },
     });
-    expect(at(one.id, `${epoch}.2.6`)).toMatchObject({ kind: 'reset', reason: 'expired' });
-    expect(at(one.id, `${epoch}.7`)).toMatchObject({ kind: 'at', position: { seq: 7 } });
-    expect(at(one.id, `${epoch}.2.7`)).toMatchObject({ kind: 'at', position: { seq: 2, until: 7 } });
-    expect(at(one.id, '0')).toEqual({ kind: 'at', position: { seq: 7, until: null } });
-    expect(at(one.id, null)).toEqual({ kind: 'at', position: { seq: open.firstSeq - 1, until: 11 } });
-    expect(at(two.id, `${epoch}.3`)).toMatchObject({ kind: 'at', position: { seq: 3 } });
-    expect(at(two.id, '0')).toEqual({ kind: 'at', position: { seq: 0, until: null } });
+    expect(await at(one.id, `${epoch}.2.6`)).toMatchObject({ kind: 'reset', reason: 'expired' });
+    expect(await at(one.id, `${epoch}.7`)).toMatchObject({ kind: 'at', position: { seq: 7 } });
+    expect(await at(one.id, `${epoch}.2.7`)).toMatchObject({ kind: 'at', position: { seq: 2, until: 7 } });
+    expect(await at(one.id, '0')).toEqual({ kind: 'at', position: { seq: 7, until: null } });
+    expect(await at(one.id, null)).toEqual({ kind: 'at', position: { seq: open.firstSeq - 1, until: 11 } });
+    expect(await at(two.id, `${epoch}.3`)).toMatchObject({ kind: 'at', position: { seq: 3 } });
+    expect(await at(two.id, '0')).toEqual({ kind: 'at', position: { seq: 0, until: null } });
   });
 
   test('tells a reader of a conversation that is behind of the hole that it has made', async () => {
@@ -153,7 +155,7 @@ describe('§5.3 pruning', () => {
     const { id } = await ann.open();
     const old = await ann.claim((await ann.post(id, 'a')).id);
     await ann.append(old, noteEvents(old.id, 300));
-    const reader = openReader(engine, conversationSubject(ann.conversation(id)), { from: '0', full: true });
+    const reader = await openReader(engine, conversationSubject(await ann.conversation(id)), { from: '0', full: true });
     await ann.finish(old);
     now += 31 * DAY_MS;
     const open = await ann.post(id, 'b');
@@ -164,7 +166,7 @@ describe('§5.3 pruning', () => {
     await reader.until(() => reader.signals.some(({ kind }) => kind === 'caught-up'));
     reader.tail.close();
 
-    const { head } = store.log('ann');
+    const { head } = await store.log('ann');
     expect(reader.signals).toEqual([
       { kind: 'reset expired', cursor: `${epoch}.${open.firstSeq - 1}.${head}` },
       { kind: 'caught-up', cursor: `${epoch}.${head}` },
@@ -181,13 +183,13 @@ describe('§5.3 pruning', () => {
     await ann.remove(id);
 
     let turns = 0;
-    while (store.purgeable(1).length > 0) {
+    while ((await store.purgeable(1)).length > 0) {
       await sweeper.tick(log);
       turns++;
     }
 
     expect(turns).toBeGreaterThan(3);
-    expect(ann.read().events.map(({ type }) => type)).toEqual(['conversation.deleted']);
+    expect((await ann.read()).events.map(({ type }) => type)).toEqual(['conversation.deleted']);
   });
 
   test('takes nothing of unfinished tasks, and one forgotten question pins nobody else', async () => {
@@ -200,9 +202,9 @@ describe('§5.3 pruning', () => {
 
     await sweeper.tick(log);
 
-    expect(marks(asking, ...others)).toEqual([0, 8, 12]);
-    expect(ann.seqs()).toEqual([1, 2, 3, 4]);
-    const reader = openReader(engine, subjectOf(engine.store, asking.id));
+    expect(await marks(asking, ...others)).toEqual([0, 8, 12]);
+    expect(await ann.seqs()).toEqual([1, 2, 3, 4]);
+    const reader = await openReader(engine, await subjectOf(engine.store, asking.id));
     expect(reader.seqs()).toEqual([1, 2, 3, 4]);
   });
 
@@ -213,7 +215,7 @@ describe('§5.3 pruning', () => {
 
     await keeping.tick(engine.log);
 
-    expect(engine.ann.seqs()).toEqual([1, 2, 3, 4]);
+    expect(await engine.ann.seqs()).toEqual([1, 2, 3, 4]);
   });
 
   test('refuses a task that is unfinished, too young, or pruned already', async () => {

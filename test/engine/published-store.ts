@@ -41,26 +41,29 @@ export function openPublishedStore({
 }
 
 /** What a stream of a task is about, as the store has the task now. */
-export function subjectOf(store: Store, taskId: string): Subject {
-  const task = store.task('ann', taskId);
+export async function subjectOf(store: Store, taskId: string): Promise<Subject> {
+  const task = await store.task('ann', taskId);
   if (task === null) throw new Error(`There is no ${taskId}.`);
   return taskSubject(task);
 }
 
 /** @param text what a client sends; null for nothing */
-export function startAt(store: Store, subject: Subject, text: string | null): Start {
+export async function startAt(store: Store, subject: Subject, text: string | null): Promise<Start> {
   const point: StartPoint | null = text === null ? null : parseStartPoint(text);
   if (point === null && text !== null) throw new Error(`${text} is no cursor.`);
   return startOf(store, 'ann', subject, point);
 }
 
 /** The frames of a scope between two places, built from the store. */
-export function storedFrames(store: Store, subject: Subject, after: number, upTo = store.log('ann').head): string {
+export async function storedFrames(store: Store, subject: Subject, after: number, upTo?: number): Promise<string> {
+  const log = await store.log('ann');
+  const last = upTo ?? log.head;
   let text = '';
-  for (let seq = after; seq < upTo; ) {
-    const page = store.readEvents('ann', { scope: subject.scope, after: seq, upTo, unfinishedAt: null, limit: 200 });
+  for (let seq = after; seq < last; ) {
+    const query = { scope: subject.scope, after: seq, upTo: last, unfinishedAt: null, limit: 200 };
+    const page = await store.readEvents('ann', query);
     for (const event of page.events) {
-      text += eventFrame(cursorAt(store.log('ann'), { seq: event.seq, until: null }), eventJson(event));
+      text += eventFrame(cursorAt(log, { seq: event.seq, until: null }), eventJson(event));
     }
     seq = page.scannedTo;
   }
@@ -83,18 +86,22 @@ export interface RecordingReader {
   until(condition: () => boolean): Promise<void>;
 }
 
-export function openReader(
+/** Opens a tail, and lets it read the first page. */
+export async function openReader(
   { store, hub }: Pick<PublishedStore, 'store' | 'hub'>,
   subject: Subject,
   options: {
     from?: string | null;
     passes?: TailRequest['passes'];
     full?: boolean;
+    /** It is known where to begin, and nothing was read from there yet. */
+    onStart?: () => void;
     onSend?: (reader: RecordingReader) => void;
   } = {},
-): RecordingReader {
-  const start = startAt(store, subject, options.from ?? null);
+): Promise<RecordingReader> {
+  const start = await startAt(store, subject, options.from ?? null);
   if (start.kind === 'over') throw new Error('There is nothing to read.');
+  options.onStart?.();
   let text = '';
 
   const reader: RecordingReader = {
@@ -126,6 +133,7 @@ export function openReader(
   };
   const request = { owner: 'ann', subject, start, passes: options.passes ?? null, frame: null };
   reader.tail = openTail(store, hub, request, sink);
+  await turn();
   return reader;
 }
 

@@ -72,7 +72,7 @@ describe('a process that dies again and again', () => {
 
     for (let n = 1; n <= 60; n++) await boots.run(200 + Math.floor(seededRandom('kills', 'ms', n) * 40_000));
 
-    expect(boots.failed(innocent)).toEqual([]);
+    expect(await boots.failed(innocent)).toEqual([]);
   });
 
   test.each([300, 1500, 10_000])('convicts the one that kills it after %i ms, and nobody else', async (afterMs) => {
@@ -82,11 +82,11 @@ describe('a process that dies again and again', () => {
     boots.poison = { taskId: guilty, afterMs };
 
     let deaths = 0;
-    while (boots.failed([guilty]).length === 0 && deaths < 60) deaths += Number(await boots.run(30 * 60_000));
+    while ((await boots.failed([guilty])).length === 0 && deaths < 60) deaths += Number(await boots.run(30 * 60_000));
     await boots.run(60_000);
 
-    expect(boots.store.task('ann', guilty)).toMatchObject({ status: 'failed', error: { code: 'crash_loop' } });
-    expect(boots.failed(innocent)).toEqual([]);
+    expect(await boots.store.task('ann', guilty)).toMatchObject({ status: 'failed', error: { code: 'crash_loop' } });
+    expect(await boots.failed(innocent)).toEqual([]);
   });
 
   test.each([100, 500, 1000, 1900, 2000, 2100, 3500, 5000, 7900, 8100, 12_000, 15_900, 16_100, 20_000])(
@@ -102,10 +102,14 @@ describe('a process that dies again and again', () => {
         boots.poison = { taskId: guilty, afterMs };
 
         let deaths = 0;
-        while (boots.failed([guilty]).length === 0 && deaths < 20) deaths += Number(await boots.run(30 * 60_000));
+        while ((await boots.failed([guilty])).length === 0 && deaths < 20)
+          deaths += Number(await boots.run(30 * 60_000));
 
-        expect(boots.store.task('ann', guilty)).toMatchObject({ status: 'failed', error: { code: 'crash_loop' } });
-        expect(boots.failed([...older, ...younger])).toEqual([]);
+        expect(await boots.store.task('ann', guilty)).toMatchObject({
+          status: 'failed',
+          error: { code: 'crash_loop' },
+        });
+        expect(await boots.failed([...older, ...younger])).toEqual([]);
       }
     },
   );
@@ -116,7 +120,7 @@ describe('a process that dies again and again', () => {
 
     for (let n = 0; n < 10; n++) await boots.run(500, 'stop');
 
-    expect(boots.store.task('ann', taskId)).toMatchObject({
+    expect(await boots.store.task('ann', taskId)).toMatchObject({
       status: 'queued',
       crashes: 0,
       aloneCrashes: 0,

@@ -6,6 +6,8 @@ export class ScriptedPool implements Pool {
   readonly agents: readonly AgentSummary[] = [];
   readonly sent: Command[] = [];
   readonly retired: number[] = [];
+  /** How many ran at once, at most. */
+  most = 0;
   readonly #slots: number;
   readonly #running = new Set<string>();
 
@@ -27,6 +29,7 @@ export class ScriptedPool implements Pool {
       case 'start':
       case 'adopt':
         this.#running.add(command.taskId);
+        this.most = Math.max(this.most, this.running);
         break;
       case 'drop':
         this.#running.delete(command.taskId);

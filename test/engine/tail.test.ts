@@ -29,7 +29,7 @@ describe('catching up and following', () => {
     const task = await ann.start();
     await ann.append(task, noteEvents(task.id, 450));
 
-    const reader = openReader(engine, LOG, { from: '0' });
+    const reader = await openReader(engine, LOG, { from: '0' });
     await reader.until(() => reader.signals.length > 0);
     const before = reader.seqs().length;
     for (let i = 0; i < 5; i++) await ann.append(task, noteEvents(task.id, 3));
@@ -37,14 +37,14 @@ describe('catching up and following', () => {
     await reader.until(() => reader.seqs().length === 468);
 
     expect(before).toBe(452);
-    expect(reader.frames()).toBe(storedFrames(store, LOG, 0));
+    expect(reader.frames()).toBe(await storedFrames(store, LOG, 0));
     expect(reader.signals).toEqual([{ kind: 'caught-up', cursor: `${store.epoch}.452` }]);
   });
 
   test('loses nothing where the news of a commit never came', async () => {
     const { store, ann, unheard } = engine;
     const task = await ann.start();
-    const reader = openReader(engine, LOG, { from: '0' });
+    const reader = await openReader(engine, LOG, { from: '0' });
     await ann.append(task);
     await allDone();
 
@@ -52,21 +52,21 @@ describe('catching up and following', () => {
     await ann.append(task);
     await reader.until(() => reader.seqs().length === 7);
 
-    expect(reader.frames()).toBe(storedFrames(store, LOG, 0));
+    expect(reader.frames()).toBe(await storedFrames(store, LOG, 0));
   });
 
   test('tells nothing twice that it read from the store before the news of it came', async () => {
     const { store, hub, ann, unheard } = engine;
     const task = await ann.start();
     const batch = await unheard.append(task, noteEvents(task.id, 2));
-    const reader = openReader(engine, LOG, { from: '0' });
+    const reader = await openReader(engine, LOG, { from: '0' });
     await reader.until(() => reader.signals.length > 0);
 
     hub.onCommitted('ann', [], batch);
     await ann.append(task);
     await reader.until(() => reader.seqs().includes(5));
 
-    expect(reader.frames()).toBe(storedFrames(store, LOG, 0));
+    expect(reader.frames()).toBe(await storedFrames(store, LOG, 0));
   });
 
   test('lets others run between two pages', async () => {
@@ -74,7 +74,7 @@ describe('catching up and following', () => {
     const task = await ann.start();
     await ann.append(task, noteEvents(task.id, 700));
 
-    const reader = openReader(engine, LOG, { from: '0' });
+    const reader = await openReader(engine, LOG, { from: '0' });
     const told = [reader.seqs().length];
     while (reader.signals.length === 0) {
       await turn();
@@ -90,7 +90,7 @@ describe('catching up and following', () => {
     await ann.append(task, noteEvents(task.id, 700));
     const onSend = (full: RecordingReader) => process.nextTick(() => full.tail.resume());
 
-    const reader = openReader(engine, LOG, { from: '0', full: true, onSend });
+    const reader = await openReader(engine, LOG, { from: '0', full: true, onSend });
     const told = [reader.seqs().length];
     while (reader.signals.length === 0) {
       await turn();
@@ -105,19 +105,19 @@ describe('catching up and following', () => {
     const task = await ann.start();
     await ann.append(task, noteEvents(task.id, 500));
 
-    const reader = openReader(engine, LOG, { from: '0' });
+    const reader = await openReader(engine, LOG, { from: '0' });
     for (let i = 0; i < 10; i++) await ann.append(task);
     await reader.until(() => reader.seqs().length === 512);
     await allDone();
 
-    expect(reader.frames()).toBe(storedFrames(store, LOG, 0));
+    expect(reader.frames()).toBe(await storedFrames(store, LOG, 0));
     expect(kinds(reader)).toEqual(['caught-up']);
   });
 
   test('ends with the id of the last event, and follows no more', async () => {
     const { store, hub, ann } = engine;
     const task = await ann.start();
-    const reader = openReader(engine, subjectOf(store, task.id));
+    const reader = await openReader(engine, await subjectOf(store, task.id));
     await reader.until(() => reader.signals.length > 0);
 
     await ann.finish(task);
@@ -138,7 +138,7 @@ describe('a slow reader', () => {
     const { ann } = engine;
     const task = await ann.start();
     await ann.append(task, noteEvents(task.id, 500));
-    const reader = openReader(engine, LOG, { from: '0', full: true });
+    const reader = await openReader(engine, LOG, { from: '0', full: true });
 
     await ann.append(task);
     await allDone();
@@ -152,7 +152,7 @@ describe('a slow reader', () => {
     const random = seeded(seed);
     const task = await ann.start();
     await ann.append(task, noteEvents(task.id, 900));
-    const reader = openReader(engine, subjectOf(store, task.id), {
+    const reader = await openReader(engine, await subjectOf(store, task.id), {
       onSend(self) {
         self.full = random() < 0.5;
         if (self.full) setImmediate(() => self.tail.resume());
@@ -166,7 +166,7 @@ describe('a slow reader', () => {
     await ann.finish(task);
     await reader.until(() => kinds(reader).includes('end'));
 
-    expect(reader.frames()).toBe(storedFrames(store, LOG, 0));
+    expect(reader.frames()).toBe(await storedFrames(store, LOG, 0));
     expect(kinds(reader)).toEqual(['caught-up', 'end']);
   });
 
@@ -174,7 +174,7 @@ describe('a slow reader', () => {
   test('that is far behind in the ring gets all of it, though nothing more comes', async () => {
     const { store, ann } = engine;
     const task = await ann.start();
-    const reader = openReader(engine, LOG, { from: '0' });
+    const reader = await openReader(engine, LOG, { from: '0' });
     await reader.until(() => reader.signals.length > 0);
     reader.full = true;
     const large = () => JSON.stringify('x'.repeat(50_000));
@@ -185,13 +185,13 @@ describe('a slow reader', () => {
     reader.tail.resume();
     await reader.until(() => reader.seqs().length === 32);
 
-    expect(reader.frames()).toBe(storedFrames(store, LOG, 0));
+    expect(reader.frames()).toBe(await storedFrames(store, LOG, 0));
   });
 
   test('that was left behind by the ring goes on from the store', async () => {
     const { store, ann } = engine;
     const task = await ann.start();
-    const reader = openReader(engine, LOG, { from: '0' });
+    const reader = await openReader(engine, LOG, { from: '0' });
     await reader.until(() => reader.signals.length > 0);
     reader.full = true;
     for (let i = 0; i < 12; i++) await ann.append(task, noteEvents(task.id, 250));
@@ -201,14 +201,14 @@ describe('a slow reader', () => {
     reader.tail.resume();
     await reader.until(() => reader.seqs().length === 3002);
 
-    expect(reader.frames()).toBe(storedFrames(store, LOG, 0));
+    expect(reader.frames()).toBe(await storedFrames(store, LOG, 0));
   });
 
   test('is told of a hole that pruning made while it did not read, and goes on behind it', async () => {
     const { store, ann } = engine;
     const [old, open] = [await ann.start(), await ann.start()];
     await ann.append(old, noteEvents(old.id, 300));
-    const reader = openReader(engine, LOG, { from: '0', full: true });
+    const reader = await openReader(engine, LOG, { from: '0', full: true });
 
     await ann.append(open, noteEvents(open.id, 450));
     await ann.finish(old);
@@ -217,7 +217,7 @@ describe('a slow reader', () => {
     reader.tail.resume();
     await reader.until(() => kinds(reader).includes('caught-up'));
 
-    const { head } = store.log('ann');
+    const { head } = await store.log('ann');
     expect(reader.signals).toEqual([
       { kind: 'reset expired', cursor: `${store.epoch}.2.${head}` },
       { kind: 'caught-up', cursor: `${store.epoch}.${head}` },
@@ -231,7 +231,7 @@ describe('a reader that is gone', () => {
     const { ann } = engine;
     const task = await ann.start();
     await ann.append(task, noteEvents(task.id, 500));
-    const reader = openReader(engine, LOG, {
+    const reader = await openReader(engine, LOG, {
       from: '0',
       onSend: ({ tail, seqs }) => seqs().length > 200 && tail.close(),
     });
@@ -246,7 +246,7 @@ describe('a reader that is gone', () => {
   test('is told nothing when what it waited for comes', async () => {
     const { ann } = engine;
     const task = await ann.start();
-    const reader = openReader(engine, LOG, { from: '0' });
+    const reader = await openReader(engine, LOG, { from: '0' });
     await reader.until(() => reader.signals.length > 0);
     const { calls } = reader;
 
@@ -267,7 +267,7 @@ describe('a filtered reader', () => {
     const { store, ann } = engine;
     const task = await ann.start();
     await ann.append(task, noteEvents(task.id, 250));
-    const reader = openReader(engine, subjectOf(store, task.id), { passes });
+    const reader = await openReader(engine, await subjectOf(store, task.id), { passes });
     await reader.until(() => reader.signals.length > 0);
 
     await ann.ask(task, 'go');
@@ -275,15 +275,15 @@ describe('a filtered reader', () => {
     await ann.finish(task);
     await reader.until(() => kinds(reader).includes('end'));
 
-    const frames = storedFrames(store, LOG, 0).split(/(?<=\n\n)/);
+    const frames = (await storedFrames(store, LOG, 0)).split(/(?<=\n\n)/);
     expect(reader.frames()).toBe(frames.filter((frame) => frame.includes('"type":"note.taken"')).join(''));
-    expect(reader.signals.at(-1)?.cursor).toBe(`${store.epoch}.${store.log('ann').head}`);
+    expect(reader.signals.at(-1)?.cursor).toBe(`${store.epoch}.${(await store.log('ann')).head}`);
   });
 
   test('has a moved cursor only when its place moved without an event, and once for each move', async () => {
     const { store, ann } = engine;
     const task = await ann.start();
-    const reader = openReader(engine, LOG, { from: '0', passes });
+    const reader = await openReader(engine, LOG, { from: '0', passes });
     await reader.until(() => reader.signals.length > 0);
     const atFirst = reader.tail.movedCursor();
 
@@ -297,7 +297,7 @@ describe('a filtered reader', () => {
     expect(atFirst).toBeNull();
     expect(moved).toEqual([`${store.epoch}.3`, null]);
     expect(afterEvent).toBeNull();
-    const resumed = openReader(engine, LOG, { from: moved[0] ?? null, passes });
+    const resumed = await openReader(engine, LOG, { from: moved[0] ?? null, passes });
     expect(resumed.seqs()).toEqual([4]);
   });
 });
@@ -309,29 +309,35 @@ describe('pruning and trouble', () => {
     const [old, open] = [await onDisk.ann.start(), await onDisk.ann.start()];
     await onDisk.ann.finish(old);
     await onDisk.ann.append(open);
-    let reads = 0;
+    let pages = 0;
     // Another thread's commit, at the worst moment.
     const store: typeof onDisk.store = {
       ...onDisk.store,
-      readEvents(owner, query) {
-        if (++reads === 1) void onDisk.unheard.prune(old.id);
-        return onDisk.store.readEvents(owner, query);
-      },
+      snapshot: (ask) =>
+        onDisk.store.snapshot((reads) =>
+          ask({
+            ...reads,
+            readEvents(owner, query) {
+              if (++pages === 1) void onDisk.unheard.prune(old.id);
+              return reads.readEvents(owner, query);
+            },
+          }),
+        ),
     };
 
-    const reader = openReader({ store, hub: onDisk.hub }, LOG, { from: '0' });
+    const reader = await openReader({ store, hub: onDisk.hub }, LOG, { from: '0' });
     await reader.until(() => kinds(reader).includes('caught-up'));
 
     expect(reader.seqs()).toEqual([1, 2, 3, 4, 5, 6]);
     expect(kinds(reader)).toEqual(['caught-up']);
-    expect(onDisk.store.log('ann').prunedSeq).toBe(5);
+    expect((await onDisk.store.log('ann')).prunedSeq).toBe(5);
     await onDisk.store.close();
   });
 
   test('tell the reader to come back when the store cannot be read, and throw at nobody', async () => {
     const broken = openPublishedStore();
     const task = await broken.ann.start();
-    const reader = openReader(broken, LOG, { from: '0', full: true });
+    const reader = await openReader(broken, LOG, { from: '0', full: true });
     await broken.unheard.append(task);
     await broken.ann.append(task);
     await broken.store.close();

@@ -14,7 +14,7 @@ let url: string;
 beforeAll(async () => {
   server = await startServerProcess({ dataDir, agents: TASK_AGENTS, flags: ['--auth', 'token'] });
   const scopes = ['impersonate', 'tasks:read', 'tasks:write', 'questions:answer'] as const;
-  const { token } = makeToken(dataDir, 'backend', scopes);
+  const { token } = await makeToken(dataDir, 'backend', scopes);
   const program = path.join(root, 'examples/backend/serve.mjs');
   const serving = start(process.execPath, [program, server.url, '0'], {
     env: { ...process.env, HOLDFAST_TOKEN: token },

@@ -122,14 +122,14 @@ export function createAppDouble(events: Operation[] = [], limits = openLimits())
       asked.created.push(request);
       return { task: TASK, ...outcome };
     },
-    get(_owner, id) {
+    async get(_owner, id) {
       if (id !== TASK.id) throw new HoldfastError('not_found', 'There is no such task.');
       return { task: shown, cursor: CURSOR };
     },
-    record() {
+    async record() {
       throw new Error('Nothing here reads records.');
     },
-    list(_owner, filter) {
+    async list(_owner, filter) {
       if (failure !== null) throw failure;
       asked.listed.push(filter);
       return { tasks: listed.slice(0, filter.limit), cursor: CURSOR };
@@ -156,11 +156,11 @@ export function createAppDouble(events: Operation[] = [], limits = openLimits())
   };
 
   const questions: Questions = {
-    get(_owner, id) {
+    async get(_owner, id) {
       if (id !== QUESTION.id) throw new HoldfastError('not_found', 'There is no such question.');
       return { question: QUESTION, cursor: CURSOR };
     },
-    list: () => ({ questions: [QUESTION], cursor: CURSOR }),
+    list: async () => ({ questions: [QUESTION], cursor: CURSOR }),
     async answer(_owner, _id, given, _resolvedBy, idempotency) {
       const outcome = attempt(idempotency);
       asked.answered.push(given);
@@ -176,7 +176,7 @@ export function createAppDouble(events: Operation[] = [], limits = openLimits())
   const conversations: Conversations = {
     ...{ record: noConversation, get: noConversation, messages: noConversation },
     ...{ update: noConversation, delete: noConversation, post: noConversation },
-    list: () => ({ conversations: [], cursor: CURSOR }),
+    list: async () => ({ conversations: [], cursor: CURSOR }),
     async create(_owner, { title, metadata }, idempotency) {
       const outcome = attempt(idempotency);
       const times = { createdAt: TASK.createdAt, lastActivityAt: TASK.createdAt };
@@ -189,13 +189,13 @@ export function createAppDouble(events: Operation[] = [], limits = openLimits())
       tasks,
       questions,
       conversations,
-      agents: { list: () => [{ name: 'echo', description: 'Says it again.', version: '1', inputSchema: null }] },
+      agents: { list: async () => [{ name: 'echo', description: 'Says it again.', version: '1', inputSchema: null }] },
       events,
       access: openAccess(),
       hosts: [],
       origins: [],
       limits,
-      readiness: () => (double.isReady ? 'ready' : 'overloaded'),
+      readiness: async () => (double.isReady ? 'ready' : 'overloaded'),
       metrics: createMetrics(),
       logger: pino({ level: 'debug' }, { write: (line) => logged.push(line) }),
       version: '0.0.0',
@@ -236,6 +236,6 @@ export async function jsonOf<T>(response: Response): Promise<T> {
   return JSON.parse(await response.text());
 }
 
-function noConversation(): never {
+async function noConversation(): Promise<never> {
   throw new HoldfastError('not_found', 'There is no such conversation.');
 }

@@ -149,6 +149,21 @@ test('says which call each resolution came from', () => {
   expect(resolutions).toMatchObject([{ call: 1, taskId: TASK, key: 'dates' }]);
 });
 
+test('says of each call where its task stood before it', () => {
+  const table = givenQuestion();
+  table.run(sleep({ ms: 0 }));
+
+  const { ords } = table.commit([
+    { verb: 'fireTimer', args: { taskId: TASK, key: 'nap' } },
+    answer('june'),
+    append(0, [note()]),
+    { ...create, args: createArgs({ taskId: 'task_b' }) },
+    { verb: 'cancelTask', args: { taskId: 'task_gone', reason: null } },
+  ]);
+
+  expect(ords).toEqual([0, null, 2, null, null]);
+});
+
 test('says when the earliest of the deadlines and sleeps that it has set is due', () => {
   const table = givenRunningTask();
 

@@ -104,7 +104,8 @@ export class Caller {
         if (task === null) return null;
         // Only a copy that waited is still in memory.
         const warm = move.which % 3 === 0 && !task.begins;
-        return { verb: 'claimTask', args: { taskId: task.id, version: '1', warm } };
+        const node = `node_of_${this.#table.epoch}`;
+        return { verb: 'claimTask', args: { taskId: task.id, version: '1', warm, node } };
       }
       case 'fire': {
         const sleeps = [...this.#table.rows.values()].filter(({ dueAt }) => dueAt !== null);

@@ -124,7 +124,7 @@ export function decline(reason: string | null = null, by = 'ann') {
 }
 
 export function claimOf(taskId: string, over: Partial<ClaimTaskArgs> = {}) {
-  return { verb: 'claimTask', args: { taskId, version: '1', warm: false, ...over } } as const;
+  return { verb: 'claimTask', args: { taskId, version: '1', warm: false, node: 'node_a', ...over } } as const;
 }
 
 export const claim = claimOf(TASK);

@@ -11,6 +11,7 @@ interface Played {
   table: Table;
   parts: Part[];
   outcomes: Outcome<unknown>[];
+  ords: (number | null)[];
   resolutions: unknown[];
   dueAt: number | null;
   broken: string[];
@@ -20,7 +21,7 @@ interface Played {
 function playSingly(steps: readonly Step[], tally: Map<string, number>): Played {
   const table = new Table();
   const witness = new Witness(table);
-  const played: Omit<Played, 'parts'> = { table, outcomes: [], resolutions: [], dueAt: null, broken: [] };
+  const played: Omit<Played, 'parts'> = { table, outcomes: [], ords: [], resolutions: [], dueAt: null, broken: [] };
   const parts = play(steps, table, (call) => {
     witness.passTime();
     const before = table.records();
@@ -28,6 +29,7 @@ function playSingly(steps: readonly Step[], tally: Map<string, number>): Played 
     const broken = witness.see(call, ran, before);
     played.broken.push(...broken.map((rule) => `${rule}, broken by ${JSON.stringify(call)}`));
     played.outcomes.push(ran.outcome);
+    played.ords.push(...ran.ords);
     played.resolutions.push(...ran.resolutions.map(({ call: _, ...resolution }) => resolution));
     played.dueAt = earlier(played.dueAt, ran.dueAt);
     for (const what of [
@@ -45,12 +47,13 @@ function playSingly(steps: readonly Step[], tally: Map<string, number>): Played 
 /** Decides the same calls in batches, each over what they say they need. */
 function playInBatches(parts: readonly Part[]): Omit<Played, 'parts' | 'broken'> {
   const table = new Table();
-  const played: Omit<Played, 'parts' | 'broken'> = { table, outcomes: [], resolutions: [], dueAt: null };
+  const played: Omit<Played, 'parts' | 'broken'> = { table, outcomes: [], ords: [], resolutions: [], dueAt: null };
   for (const { now, epoch, calls } of parts) {
     table.now = now;
     table.epoch = epoch;
     const batch = table.commit(calls, 'needed');
     played.outcomes.push(...batch.outcomes);
+    played.ords.push(...batch.ords);
     played.resolutions.push(...batch.resolutions.map(({ call: _, ...resolution }) => resolution));
     played.dueAt = earlier(played.dueAt, batch.dueAt);
   }
@@ -116,6 +119,7 @@ test('[Q6] keeps every rule, whoever races with whom, and decides the same in ba
       expect(singly.broken).toEqual([]);
       expect(batched.table.told).toEqual(singly.table.told);
       expect(batched.outcomes).toEqual(singly.outcomes);
+      expect(batched.ords).toEqual(singly.ords);
       expect(batched.resolutions).toEqual(singly.resolutions);
       expect(batched.dueAt).toBe(singly.dueAt);
       expect(batched.table.records()).toEqual(singly.table.records());

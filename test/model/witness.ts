@@ -29,6 +29,8 @@ const TERMINAL = new Set(['completed', 'failed', 'cancelled']);
 export class Witness {
   readonly #table: Table;
   readonly #status = new Map<string, TaskStatus>();
+  /** Who claimed each last. */
+  readonly #nodes = new Map<string, string>();
   readonly #ran = new Map<string, number>();
   /** How long each had run before its present run. */
   readonly #ranBefore = new Map<string, number>();
@@ -67,6 +69,7 @@ export class Witness {
     for (const question of this.#table.questions.values()) this.#watchQuestion(question, before);
     this.#watchRefusal(call, ran, before);
     this.#watchFence(call, ran, before);
+    this.#watchOrd(call, ran, before);
     this.#watchAnswer(call, ran, before);
     this.#watchKey(call, ran);
     this.#journals.see(call, ran, before);
@@ -115,7 +118,8 @@ export class Witness {
     }
     if (!outcome.ok) return;
     if (call.verb === 'claimTask') {
-      const { taskId } = call.args;
+      const { taskId, node } = call.args;
+      this.#nodes.set(taskId, node);
       this.#status.set(taskId, 'running');
       this.#ranBefore.set(taskId, this.#ran.get(taskId) ?? 0);
     }
@@ -166,6 +170,7 @@ export class Witness {
     const starts = own.filter(({ type }) => type === 'task.started').length;
     this.#must('each attempt is told when it begins', task.attempt === starts);
     this.#must('what runs is held', task.held || !running);
+    this.#must('a task is of the node that claimed it last', task.node === (this.#nodes.get(task.id) ?? null));
     this.#must('what waits is not held', !task.held || task.status !== 'waiting');
     this.#must('a worker holds only what it was given', !task.held || task.fence > 0);
     this.#must('only what is queued is put off', task.runAt === null || task.status === 'queued');
@@ -251,6 +256,11 @@ export class Witness {
     const allowed = call.verb === 'releaseTask' ? task?.held : task !== undefined && !TERMINAL.has(task.status);
     if (task?.fence === call.args.fence && allowed) return;
     this.#must('an old fence changes nothing', !outcome.ok && outcome.code === 'lease_lost');
+  }
+
+  #watchOrd({ args }: VerbCall, { ords }: Ran<unknown>, before: Records): void {
+    const ord = 'taskId' in args ? (before.tasks.get(args.taskId)?.ord ?? null) : null;
+    this.#must('a call says where its task stood before it', isDeepStrictEqual(ords, [ord]));
   }
 
   #watchAnswer(call: VerbCall, { outcome }: Ran<unknown>, before: Records): void {

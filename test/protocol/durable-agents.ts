@@ -22,10 +22,10 @@ function timesDone(file: string, what: string): number {
 export const clerk = defineAgent<{ file: string; spec: AskSpec }>({
   name: 'clerk',
   async run(task, { file, spec }) {
-    const before = await task.step('before', () => noted(file, 'before'));
+    const before = await task.step('before', () => noteDone(file, 'before'));
     await task.emit('clerk.prepared', { before });
     const reply = await task.ask('question', spec);
-    const after = await task.step('after', () => noted(file, 'after'));
+    const after = await task.step('after', () => noteDone(file, 'after'));
     return { before, reply, after };
   },
 });
@@ -34,11 +34,11 @@ export const clerk = defineAgent<{ file: string; spec: AskSpec }>({
 export const plodder = defineAgent<{ file: string }>({
   name: 'plodder',
   async run(task, { file }) {
-    const first = await task.step('first', () => noted(file, 'first'));
+    const first = await task.step('first', () => noteDone(file, 'first'));
     const id = task.uuid('order');
     await task.emit('plodder.begun', { id });
     const second = await task.step('second', async ({ attempt, signal }) => {
-      noted(file, `second ${attempt}`);
+      noteDone(file, `second ${attempt}`);
       while (timesDone(file, 'go') === 0) await delay(20, null, { signal });
       return `second ${attempt}`;
     });
@@ -50,10 +50,10 @@ export const plodder = defineAgent<{ file: string }>({
 export const flaky = defineAgent<{ file: string; failures: number }>({
   name: 'flaky',
   async run(task, { file, failures }) {
-    await task.step('steady', () => noted(file, 'steady'));
+    await task.step('steady', () => noteDone(file, 'steady'));
     await task.emit('flaky.ready');
     await task.step('shaky', () => {
-      noted(file, 'shaky');
+      noteDone(file, 'shaky');
       if (timesDone(file, 'shaky') <= failures) throw new Error('shaken');
     });
     await task.emit('flaky.done');
@@ -98,10 +98,10 @@ export const dawdler = defineAgent<{ file: string; ms: number }>({
   name: 'dawdler',
   async run(task, { file, ms }) {
     await task.step('dawdle', async ({ signal }) => {
-      noted(file, 'begun');
+      noteDone(file, 'begun');
       while (!signal.aborted) await delay(10);
       await delay(ms);
-      noted(file, 'stopped');
+      noteDone(file, 'stopped');
     });
   },
 });
@@ -109,10 +109,11 @@ export const dawdler = defineAgent<{ file: string; ms: number }>({
 /** Writes its name into the file when it begins. */
 export const marker = defineAgent<{ file: string; name: string }>({
   name: 'marker',
-  run: (_task, { file, name }) => noted(file, name),
+  run: (_task, { file, name }) => noteDone(file, name),
 });
 
-function noted(file: string, what: string): string {
+/** Writes there what has been done. */
+export function noteDone(file: string, what: string): string {
   appendFileSync(file, `${what}\n`);
   return what;
 }

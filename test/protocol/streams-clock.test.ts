@@ -127,17 +127,17 @@ const asAnn: Gate = {
   async admit(c) {
     c.set('principal', { owner: 'ann', scopes: ['tasks:read'], credential: { kind: 'none' }, expiresAt: null });
   },
-  admitAgain() {},
+  async admitAgain() {},
 };
 
-function noConversation(): never {
+async function noConversation(): Promise<never> {
   throw new HoldfastError('not_found', 'There is no such conversation.');
 }
 
 async function serveStreams() {
   const engine = openPublishedStore();
-  const record: Tasks['record'] = (owner, id) => {
-    const task = engine.store.task(owner, id);
+  const record: Tasks['record'] = async (owner, id) => {
+    const task = await engine.store.task(owner, id);
     if (task === null) throw new HoldfastError('not_found', 'There is no such task.');
     return task;
   };

@@ -35,7 +35,7 @@ async function goOnWith(
           world.killProcess();
           changedAt = world.time.now;
           answers = true;
-          const [question] = world.store.listQuestions(world.owner, { status: 'pending', limit: 1 });
+          const [question] = world.seen.pending;
           const args = { questionId: question?.id ?? '', given: { answer: 'yes' }, resolvedBy: world.owner };
           world.request({ verb: 'answerQuestion', args });
           await world.run();

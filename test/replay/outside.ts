@@ -1,6 +1,6 @@
 import type { VerbCall } from '../../src/model/batch.ts';
 import type { QuestionRecord } from '../../src/model/question.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Seen } from './seen.ts';
 
 /** What somebody outside wants done; asked again after a loss, until it is committed. */
 export interface Request {
@@ -12,7 +12,7 @@ export interface Request {
 export type Answer = 'answer' | 'decline' | null;
 
 export interface OutsideOptions {
-  store: Store;
+  seen: Seen;
   owner: string;
   /** What becomes of a question. */
   person(question: QuestionRecord): Answer;
@@ -50,8 +50,8 @@ export class Outside {
 
   /** People look at what they are asked. */
   look(): void {
-    const { store, owner, person } = this.#options;
-    for (const question of store.listQuestions(owner, { status: 'pending', limit: 100 })) {
+    const { seen, person } = this.#options;
+    for (const question of seen.pending) {
       if (this.#known.has(question.id)) continue;
       this.#known.add(question.id);
       const answer = person(question);

@@ -28,8 +28,8 @@ export function borrowStore(): BorrowedStore {
 
 /** Gives it back; one in which something is left that another world would go on with is not used again. */
 export async function returnStore({ store, owner }: BorrowedStore): Promise<void> {
-  const isDone = store.listTasks(owner, { limit: 200, order: 'asc' }).every(({ status }) => isTerminal(status));
-  const isClean = isDone && store.orphans(1).length === 0;
+  const [tasks, orphans] = await Promise.all([store.listTasks(owner, { limit: 200, order: 'asc' }), store.orphans(1)]);
+  const isClean = tasks.every(({ status }) => isTerminal(status)) && orphans.length === 0;
   if (isClean && shared?.store === store && shared.worlds < MAX_WORLDS) return;
   if (shared?.store === store) shared = null;
   await store.close();

@@ -93,7 +93,7 @@ test('a copy that was kept while its task ran elsewhere does not take the next c
       await world.run(() => world.find(taskId)?.status === 'waiting');
       await world.run(() => world.process.pool.workers.every(({ commands }) => commands.length === 0));
       await runElsewhere(world, taskId);
-      const [q2] = world.store.listQuestions(world.owner, { status: 'pending', limit: 1 });
+      const [q2] = world.seen.pending;
       world.request({
         verb: 'answerQuestion',
         args: { questionId: q2?.id ?? '', given: { answer: 'yes' }, resolvedBy: world.owner },
@@ -107,10 +107,10 @@ test('a copy that was kept while its task ran elsewhere does not take the next c
 
 /** What another node does when `q1` is answered: it takes the task, runs `s`, asks `q2`, and waits. */
 async function runElsewhere(world: World, taskId: string): Promise<void> {
-  const [q1] = world.store.listQuestions(world.owner, { status: 'pending', limit: 1 });
+  const [q1] = world.seen.pending;
   const answer = { questionId: q1?.id ?? '', given: { answer: 'yes' }, resolvedBy: world.owner };
   await world.elsewhere([{ verb: 'answerQuestion', args: answer }]);
-  await world.elsewhere([{ verb: 'claimTask', args: { taskId, version: '1', warm: false } }]);
+  await world.elsewhere([{ verb: 'claimTask', args: { taskId, version: '1', warm: false, node: 'elsewhere' } }]);
   const lease = { taskId, fence: world.task(taskId).fence };
   const step = { name: 's', attempt: 1 };
   const settled = { step, askedAt: 1, once: false, message: null, tool: null };
@@ -229,7 +229,8 @@ function isWaiting(world: World): boolean {
 
 function isAnswerOf(world: World, move: Move, name: string): boolean {
   if (move.kind !== 'outside' || move.request.call.verb !== 'answerQuestion') return false;
-  return world.store.question(world.owner, move.request.call.args.questionId)?.name === name;
+  const { questionId } = move.request.call.args;
+  return world.seen.questions.some((question) => question.id === questionId && question.name === name);
 }
 
 test('what a lost copy goes on to report is refused, and nothing of it is written', async () => {
@@ -257,7 +258,7 @@ test('what a lost copy goes on to report is refused, and nothing of it is writte
           expect(status).toBe('running');
           await world.elsewhere([
             { verb: 'requeueTask', args: { taskId, fence, cause: 'drained' } },
-            { verb: 'claimTask', args: { taskId, version: '1', warm: false } },
+            { verb: 'claimTask', args: { taskId, version: '1', warm: false, node: 'elsewhere' } },
           ]);
           const before = world.history.commits.length;
           const seen = world.eventsOf(taskId).length;

@@ -1,6 +1,6 @@
 import { isTerminal, type TaskRecord } from '../../src/model/task.ts';
-import type { Store } from '../../src/store/store.ts';
 import type { TestProcess } from './process.ts';
+import type { Seen } from './seen.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** As long as something else can happen, the clock moves no further at once. */
@@ -11,7 +11,7 @@ const PATIENCE_MS = 130_000;
 
 export interface WorldClockOptions {
   time: VirtualTime;
-  store: Store;
+  seen: Seen;
   /** The process that runs now. */
   process(): TestProcess;
   onTrouble(error: unknown): void;
@@ -22,19 +22,12 @@ export class WorldClock {
   /** Tasks that ran or should have run while nothing could happen. */
   readonly standstills: string[] = [];
   readonly #options: WorldClockOptions;
-  #dueAt: number | null = null;
   /** How often in a row it was moved since nothing else could be done, and since when. */
   #leaps = 0;
   #stoodSince: number | null = null;
 
   constructor(options: WorldClockOptions) {
     this.#options = options;
-  }
-
-  /** Looks at what falls due, after a commit. */
-  look(): void {
-    const { store, process } = this.#options;
-    this.#dueAt = process().isSweeping ? null : store.nextDueAt();
   }
 
   /** What comes next, if that is soon. */
@@ -79,14 +72,14 @@ export class WorldClock {
       .catch(onTrouble)
       .finally(() => {
         process.isSweeping = false;
-        this.look();
       });
-    this.look();
   }
 
   /** @param all also timers that go on and on: nobody but a task that stands still is waited for with those */
   #nextAt(all: boolean): number | null {
-    const timerAt = this.#options.time.nextTimerAt(all);
-    return timerAt === null || this.#dueAt === null ? (timerAt ?? this.#dueAt) : Math.min(timerAt, this.#dueAt);
+    const { time, seen, process } = this.#options;
+    const timerAt = time.nextTimerAt(all);
+    const dueAt = process().isSweeping ? null : seen.dueAt;
+    return timerAt === null || dueAt === null ? (timerAt ?? dueAt) : Math.min(timerAt, dueAt);
   }
 }

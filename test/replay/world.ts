@@ -14,6 +14,7 @@ import { InProcessWorker } from './in-process-pool.ts';
 import { type Fault, type Move, Picker } from './moves.ts';
 import { Outside } from './outside.ts';
 import { startProcess, type TestProcess } from './process.ts';
+import { Seen } from './seen.ts';
 import { type BorrowedStore, borrowStore, returnStore } from './shared-store.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { WorldClock } from './world-clock.ts';
@@ -30,6 +31,7 @@ export class World {
   readonly time: VirtualTime;
   readonly history = new History();
   readonly store: Store;
+  readonly seen: Seen;
   readonly owner: string;
   /** What has gone wrong that must never. */
   readonly troubles: string[] = [];
@@ -53,13 +55,14 @@ export class World {
     this.#borrowed = borrowStore();
     this.store = this.#borrowed.store;
     this.owner = this.#borrowed.owner;
+    this.seen = new Seen(this.store, this.owner);
     this.time = new VirtualTime(this.#borrowed.clock, diceOf(options.seed ^ 0x2c1b3c6d));
     this.#faults = [...(options.faults ?? [])];
     this.agents = options.agents;
     this.time.install();
     this.runs = new AgentsRuns(this, options.asksForResults ?? true);
     this.#outside = new Outside({
-      store: this.store,
+      seen: this.seen,
       owner: this.owner,
       person: options.person ?? (() => 'answer'),
       fresh: () => this.runs.fresh(),
@@ -67,7 +70,7 @@ export class World {
     this.process = this.#startProcess();
     this.clock = new WorldClock({
       time: this.time,
-      store: this.store,
+      seen: this.seen,
       process: () => this.process,
       onTrouble: (error) => this.troubles.push(String(error)),
     });
@@ -103,17 +106,17 @@ export class World {
   }
 
   task(taskId: string): TaskRecord {
-    const task = this.store.task(this.owner, taskId);
+    const task = this.find(taskId);
     if (task === null) throw new Error(`${taskId} is not there.`);
     return task;
   }
 
   find(taskId: string): TaskRecord | null {
-    return this.store.task(this.owner, taskId);
+    return this.seen.tasks.find(({ id }) => id === taskId) ?? null;
   }
 
-  tasks(): TaskRecord[] {
-    return this.store.listTasks(this.owner, { limit: 200, order: 'asc' });
+  tasks(): readonly TaskRecord[] {
+    return this.seen.tasks;
   }
 
   eventsOf(taskId: string): Event[] {
@@ -152,8 +155,9 @@ export class World {
   /** Writes what another node has decided, past this process. */
   async elsewhere(calls: readonly VerbCall[]): Promise<Committed> {
     const committed = await this.store.commit(this.owner, calls);
+    await this.seen.look();
     this.history.take(calls, committed, (taskId) => this.task(taskId));
-    this.#look();
+    this.#outside.look();
     return committed;
   }
 
@@ -163,7 +167,6 @@ export class World {
     this.time.forgetTimers();
     this.#outside.disconnect();
     this.process = this.#startProcess();
-    this.clock.look();
   }
 
   /** What it has sent may be heard in part. */
@@ -218,12 +221,6 @@ export class World {
     return moves;
   }
 
-  /** Looks after a commit at what is due, and what people are asked. */
-  #look(): void {
-    this.clock.look();
-    this.#outside.look();
-  }
-
   async #make(move: Move): Promise<void> {
     switch (move.kind) {
       case 'commit':
@@ -261,9 +258,10 @@ export class World {
     this.time.advanceTo(this.time.now + 1);
     try {
       const committed = await next.write();
+      await this.seen.look();
       this.history.take(next.calls, committed, (taskId) => this.task(taskId));
       this.#outside.committed(next.calls);
-      this.#look();
+      this.#outside.look();
     } catch (error) {
       this.troubles.push(`${error instanceof Error ? error.stack : error}`);
     }

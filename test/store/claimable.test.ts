@@ -47,7 +47,8 @@ describe('what can be claimed', () => {
     for (let i = 0; i < COMMITS; i++) {
       now += dice.below(800);
       const owner = dice.pick(OWNERS);
-      const calls = Array.from({ length: 1 + dice.below(3) }, () => anything(owner, dice)).flat();
+      const tasks = await store.listTasks(owner, { limit: 100, order: 'desc' });
+      const calls = Array.from({ length: 1 + dice.below(3) }, () => anything(tasks, dice)).flat();
       const { outcomes } = await store.commit(owner, calls);
       for (const [at, { verb }] of calls.entries()) {
         if (outcomes[at]?.ok) seen.add(verb);
@@ -57,7 +58,7 @@ describe('what can be claimed', () => {
       expect(counts.map(({ claimable }) => claimable)).toEqual(counts.map(({ counted }) => counted));
       const lanes = db.prepare<[], { blocked: number; blockable: number }>(LANES).all();
       expect(lanes.map(({ blocked }) => blocked)).toEqual(lanes.map(({ blockable }) => blockable));
-      expect(store.claimable(10_000)).toHaveLength(counts.reduce((sum, { counted }) => sum + counted, 0));
+      expect(await store.claimable(10_000)).toHaveLength(counts.reduce((sum, { counted }) => sum + counted, 0));
     }
 
     expect(VERBS.filter((verb) => !seen.has(verb))).toEqual([]);
@@ -70,7 +71,7 @@ describe('what can be claimed', () => {
     const served: string[] = [];
 
     for (let turn = 0; turn < 8; turn++) {
-      const [next] = store.claimable(1);
+      const [next] = await store.claimable(1);
       served.push(next?.owner ?? '');
       await (next?.owner === 'ann' ? ann : ben).claim(next?.taskId ?? '');
     }
@@ -85,7 +86,7 @@ describe('what can be claimed', () => {
 
     for (let turn = 0; served.length < 10; turn++) {
       await new Owner(store, `passing-${turn}`).create();
-      const [next] = store.claimable(1);
+      const [next] = await store.claimable(1);
       await new Owner(store, next?.owner).claim(next?.taskId ?? '');
       if (next?.owner.startsWith('owner')) served.push(next.owner);
     }
@@ -93,10 +94,9 @@ describe('what can be claimed', () => {
     expect(new Set(served).size).toBe(10);
   });
 
-  /** What may or may not be possible just now, for a task of the owner. */
-  function anything(owner: string, dice: Dice): VerbCall[] {
+  /** What may or may not be possible just now, for one of an owner's tasks. */
+  function anything(tasks: readonly TaskRecord[], dice: Dice): VerbCall[] {
     const verb = dice.pick(dice.below(3) === 0 ? (['claimTask'] as const) : VERBS);
-    const tasks = store.listTasks(owner, { limit: 100, order: 'desc' });
     const apt = tasks.filter(dice.below(10) > 0 ? APT[verb] : () => true);
     const task = apt.length === 0 ? null : dice.pick(apt);
     if (task === null) return [createCall(dice)];
@@ -110,7 +110,7 @@ describe('what can be claimed', () => {
       case 'createTask':
         return createCall(dice);
       case 'claimTask':
-        return { verb, args: { taskId, version: '1', warm: false } };
+        return { verb, args: { taskId, version: '1', warm: false, node: store.node } };
       case 'finishTask':
         return { verb, args: { ...lease, output: null } };
       case 'failTask': {

@@ -23,10 +23,10 @@ describe('a data directory', () => {
     return store;
   };
 
-  test('is made when it is missing', () => {
+  test('is made when it is missing', async () => {
     const dir = join(newDirectory(), 'deep', 'below');
 
-    expect(open(dir).claimable(1)).toEqual([]);
+    expect(await open(dir).claimable(1)).toEqual([]);
   });
 
   test('belongs to one server at a time', async () => {
@@ -43,7 +43,7 @@ describe('a data directory', () => {
     const task = await new Owner(first, 'ann').start();
     await first.close();
 
-    expect(open(dir).task('ann', task.id)).toEqual(task);
+    expect(await open(dir).task('ann', task.id)).toEqual(task);
   });
 
   test('is free again when its process was killed, and holds all that was acknowledged', async () => {
@@ -58,7 +58,7 @@ describe('a data directory', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
 
-    expect(open(dir).log('ann').head).toBeGreaterThanOrEqual(Number(String(line).trim()));
+    expect((await open(dir).log('ann')).head).toBeGreaterThanOrEqual(Number(String(line).trim()));
   });
 
   test('is free again when its database could not be opened', () => {

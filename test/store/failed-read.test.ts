@@ -16,12 +16,14 @@ test('a read that finds the database broken is told to whoever watches the store
   await store.close();
   const again = await openSqliteStore({ dir });
   const failures: StoreError[] = [];
-  again.watch({ onFailed: (error) => failures.push(error), onLogHeld() {} });
+  again.watch({ onFailed: (error) => failures.push(error), onLogHeld() {}, onForeign() {} });
 
   overwrite(databaseFile(dir));
 
-  expect(() => again.task('ann', task.id)).toThrow();
+  await expect(again.task('ann', task.id)).rejects.toThrow();
   expect(failures.map(({ code }) => code)).toEqual(['storage_failed']);
+  await expect(again.snapshot((reads) => reads.task('ann', task.id))).rejects.toThrow();
+  expect(failures.at(1)).toMatchObject({ code: 'storage_failed' });
   expect(failures[0]?.cause).toMatchObject({ code: expect.stringMatching(/^SQLITE_(CORRUPT|NOTADB)/) });
   await again.close();
 });

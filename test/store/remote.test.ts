@@ -42,9 +42,9 @@ describe("The writer's thread", () => {
     expect(settled.slice(stored)).toEqual(Array(COMMITS - stored).fill(FAILED));
     expect(late).toEqual(Array(4).fill({ status: 'rejected', reason: FAILED }));
     const store = openSqliteStoreInProcess({ dir });
-    const heads = Array.from({ length: stored }, (_, n) => store.log(`owner-${n}`).head);
-    expect(heads).toEqual(Array(stored).fill(1));
-    expect(store.log('late-0').head).toBe(0);
+    const logs = await Promise.all(Array.from({ length: stored }, (_, n) => store.log(`owner-${n}`)));
+    expect(logs.map(({ head }) => head)).toEqual(Array(stored).fill(1));
+    expect((await store.log('late-0')).head).toBe(0);
     await store.close();
   });
 

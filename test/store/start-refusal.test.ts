@@ -7,7 +7,7 @@ import { checkDatabase } from '../../src/store/sqlite/check.ts';
 import { databaseFile, prepareFile } from '../../src/store/sqlite/connection.ts';
 import { mountedAs, nameOfNetworkType } from '../../src/store/sqlite/file-system.ts';
 import { openSqliteStore, openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
-import { StartRefusal } from '../../src/store/sqlite/start-refusal.ts';
+import { StartRefusal } from '../../src/store/start-refusal.ts';
 import { checkAtStart } from '../../src/store/sqlite/wholeness.ts';
 import { asNobody } from '../support/as-nobody.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';

@@ -7,12 +7,17 @@ import { testConversations, testTurnLanes } from './suite/conversations.ts';
 import { testEvents } from './suite/events.ts';
 import { testJournals } from './suite/journal.ts';
 import { testKeys } from './suite/keys.ts';
+import { testLeavings } from './suite/leavings.ts';
 import { testLists } from './suite/lists.ts';
 import { testQueue } from './suite/queue.ts';
+import { testSnapshots } from './suite/snapshots.ts';
 
 export interface Engine {
   name: string;
-  /** Opens an empty store, or that of `dir` again. Only engines with a clock of their own take `now`. */
+  /**
+   * Opens an empty store, or that of `dir` again, which is the name of nothing else whatever the engine makes of it. Only
+   * engines with a clock of their own take `now`.
+   */
   open(options?: { dir?: string; now?: () => number }): Promise<Store>;
   hasClock: boolean;
 }
@@ -30,11 +35,13 @@ export function testStore(engine: Engine): void {
     testCommits(shared);
     testKeys(shared);
     testEvents(shared);
+    testSnapshots(shared);
     testLists(shared);
     testJournals(shared);
     testChildren(shared);
     testConversations(shared);
     testQueue(engine);
+    testLeavings(engine);
     testTurnLanes(engine);
     if (engine.hasClock) testClock(engine);
   });

@@ -62,7 +62,11 @@ describe('The WAL', () => {
     const dir = newDirectory();
     const store = await openSqliteStore({ dir });
     const told: number[] = [];
-    store.watch({ onFailed: (error) => expect.unreachable(error.message), onLogHeld: (bytes) => told.push(bytes) });
+    store.watch({
+      onFailed: (error) => expect.unreachable(error.message),
+      onLogHeld: (bytes) => told.push(bytes),
+      onForeign: () => expect.unreachable(),
+    });
     await commitMuch(store, dir, 1);
     const backup = new SqliteDatabase(databaseFile(dir), { readonly: true });
     backup.exec('begin');
@@ -95,7 +99,7 @@ describe('The WAL', () => {
         written = Math.max(written, statSync(`${databaseFile(disk.dir)}-wal`).size);
       }
 
-      expect(store.log('ann').head).toBeGreaterThan(SMALL_COMMITS);
+      expect((await store.log('ann')).head).toBeGreaterThan(SMALL_COMMITS);
       expect(written).toBeGreaterThan(SMALL_DISK_BYTES / 4);
     } finally {
       await store.close();
@@ -113,7 +117,7 @@ async function openPaused(store: Store) {
     noteEvents(task.id, 8, () => EVENT),
   );
   const hub = createHub();
-  return Array.from({ length: 3 }, () => openReader({ store, hub }, LOG, { from: '0', full: true }));
+  return Promise.all(Array.from({ length: 3 }, () => openReader({ store, hub }, LOG, { from: '0', full: true })));
 }
 
 /** @returns the size of the WAL after each commit */
@@ -133,14 +137,16 @@ async function commitMuch(store: Store, dir: string, commits = COMMITS): Promise
 
 /** Reads the log from its beginning to its end, again and again, a page in each turn of the event loop. */
 function readForEver(store: Store): { stop(): Promise<number> } {
-  const ann = new Owner(store, 'ann');
   let stopped = false;
   let pages = 0;
   const reading = (async () => {
     for (let after = 0; !stopped; pages++) {
-      const { scannedTo } = store.snapshot(() => ann.read({ after }));
-      store.listTasks('ann', { limit: 200, order: 'desc' });
-      after = scannedTo >= store.log('ann').head ? 0 : scannedTo;
+      const query = { scope: { kind: 'log' }, after, upTo: null, unfinishedAt: null, limit: 200 } as const;
+      const [{ scannedTo }, { head }] = await store.snapshot((reads) =>
+        Promise.all([reads.readEvents('ann', query), reads.log('ann')]),
+      );
+      await store.listTasks('ann', { limit: 200, order: 'desc' });
+      after = scannedTo >= head ? 0 : scannedTo;
       await turn();
     }
   })();

@@ -128,7 +128,7 @@ describe('the writer', () => {
     });
     const calls: VerbCall[] = [
       { verb: 'createTask', args: { taskId, ...rest } },
-      { verb: 'claimTask', args: { taskId, version: '1', warm: false } },
+      { verb: 'claimTask', args: { taskId, version: '1', warm: false, node: 'n' } },
       { verb: 'appendEvents', args: { taskId, fence: 1, after: 0, events: [note(taskId), note(taskId)] } },
     ];
     const stray: VerbCall = { verb: 'appendEvents', args: { taskId, fence: 1, after: 2, events: [note('task_none')] } };

@@ -13,7 +13,7 @@ afterAll(() => {
 export function openAccess(options: Partial<AccessOptions> = {}): Access {
   const access = createAccess({
     mode: 'none',
-    store: openSqliteAccess(newDirectory(), 'server'),
+    store: options.store ?? openSqliteAccess(newDirectory(), 'server'),
     verifyJwt: null,
     onTrouble(error) {
       throw error;

@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { databaseFlags, dropStorage, storageFlags } from './test-engine.ts';
 
 /** A Holdfast of its own, in a real child process. */
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
+  /** On PostgreSQL the name of a database. @see storageFlags */
   readonly dataDir: string;
   /** What it has written to stderr so far. */
   stderr(): string;
@@ -25,6 +27,8 @@ export interface ServerProcess {
 export interface ServerProcessOptions {
   /** Kept when given, else a temporary one that goes with `stop`. */
   dataDir?: string;
+  /** The URL of a database of PostgreSQL, in place of any directory. Nothing takes it away. */
+  database?: string;
   /** Paths below the repository. */
   agents?: string[];
   workers?: number;
@@ -43,7 +47,8 @@ export async function startServerProcess(options: ServerProcessOptions = {}): Pr
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'holdfast-test-'));
   const flags = (options.agents ?? []).flatMap((file) => ['--agents', path.join(ROOT, file)]);
   const port = `${options.port ?? 0}`;
-  const args = [...PROGRAM, 'serve', '--port', port, '--data', dataDir, '--log-level', 'warn'];
+  const storage = options.database === undefined ? await storageFlags(dataDir) : databaseFlags(options.database);
+  const args = [...PROGRAM, 'serve', '--port', port, ...storage, '--log-level', 'warn'];
   const child = spawn(
     process.execPath,
     [...args, '--workers', `${options.workers ?? 2}`, ...flags, ...(options.flags ?? [])],
@@ -76,7 +81,7 @@ export async function startServerProcess(options: ServerProcessOptions = {}): Pr
     stderr: () => errors,
     async stop(signal = 'SIGINT') {
       const code = await end(signal);
-      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+      if (options.dataDir === undefined) await dropStorage(dataDir);
       return code;
     },
     async kill() {

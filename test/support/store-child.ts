@@ -6,5 +6,5 @@ const store = openSqliteStoreInProcess({ dir: process.argv[2] ?? '' });
 const ann = new Owner(store, 'ann');
 const task = await ann.start();
 await ann.append(task);
-process.stdout.write(`${store.log('ann').head}\n`);
+process.stdout.write(`${(await store.log('ann')).head}\n`);
 setInterval(() => {}, 1_000);

@@ -10,6 +10,7 @@ import type { QuestionRecord } from '../../src/model/question.ts';
 import type { TaskRecord } from '../../src/model/task.ts';
 import { taskError } from '../../src/model/task-error.ts';
 import type { Outcome } from '../../src/model/verb.ts';
+import type { ClaimTaskArgs } from '../../src/model/verbs/claim-task.ts';
 import type { CreateConversationArgs } from '../../src/model/verbs/create-conversation.ts';
 import type { CreateTaskArgs } from '../../src/model/verbs/create-task.ts';
 import type { FailTaskArgs } from '../../src/model/verbs/fail-task.ts';
@@ -62,7 +63,7 @@ export function resultOf<T>(outcome: Outcome<T>): T {
 }
 
 let owners = 0;
-/** How many events from outside steps each store, by its epoch, was sent for each task. */
+/** How many events from outside steps each store, by its name as a node, was sent for each task. */
 const emitted = new Map<string, Map<string, number>>();
 
 /** An owner whom no other test uses, doing through the store what the engine would. */
@@ -114,13 +115,13 @@ export class Owner {
   }
 
   /** The turns of a conversation, oldest first. */
-  turns(conversationId: string): string[] {
-    const tasks = this.store.listTasks(this.name, { conversationId, order: 'asc', limit: 200 });
+  async turns(conversationId: string): Promise<string[]> {
+    const tasks = await this.store.listTasks(this.name, { conversationId, order: 'asc', limit: 200 });
     return tasks.filter(({ isTurn }) => isTurn).map(({ id }) => id);
   }
 
-  conversation(id: string): ConversationRecord {
-    const conversation = this.store.conversation(this.name, id);
+  async conversation(id: string): Promise<ConversationRecord> {
+    const conversation = await this.store.conversation(this.name, id);
     if (conversation === null) throw new Error(`There is no ${id}.`);
     return conversation;
   }
@@ -130,23 +131,28 @@ export class Owner {
   }
 
   async claim(taskId: string): Promise<TaskRecord> {
-    return (await this.#do({ verb: 'claimTask', args: { taskId, version: '1', warm: true } })).task;
+    return (await this.#do({ verb: 'claimTask', args: this.claimArgs(taskId) })).task;
   }
 
   /** Claims for a copy that begins with the journal. */
   async replay(taskId: string): Promise<{ task: TaskRecord; rows: JournalRow[] }> {
-    const { task, rows } = await this.#do({ verb: 'claimTask', args: { taskId, version: '1', warm: false } });
+    const { task, rows } = await this.#do({ verb: 'claimTask', args: this.claimArgs(taskId, { warm: false }) });
     return { task, rows: rows ?? [] };
+  }
+
+  /** As this process claims, for a copy that waits in memory. */
+  claimArgs(taskId: string, given: Partial<ClaimTaskArgs> = {}): ClaimTaskArgs {
+    return { taskId, version: '1', warm: true, node: this.store.node, ...given };
   }
 
   async start(given: Partial<CreateTaskArgs> = {}): Promise<TaskRecord> {
     return this.claim((await this.create(given)).id);
   }
 
-  async append({ id: taskId, fence }: TaskRecord, events = noteEvents(taskId, 1)) {
-    const sent = emitted.get(this.store.epoch) ?? new Map<string, number>();
-    emitted.set(this.store.epoch, sent);
-    const after = sent.get(taskId) ?? this.task(taskId).emits;
+  async append({ id: taskId, fence, emits }: TaskRecord, events = noteEvents(taskId, 1)) {
+    const sent = emitted.get(this.store.node) ?? new Map<string, number>();
+    emitted.set(this.store.node, sent);
+    const after = sent.get(taskId) ?? emits;
     const own = events.filter((event) => event.taskId === taskId && event.step === null).length;
     sent.set(taskId, after + own);
     const batch = await this.store.commit(this.name, [
@@ -202,7 +208,7 @@ export class Owner {
   }
 
   async wait({ id: taskId, fence }: TaskRecord, keys: string[]): Promise<void> {
-    const { ord } = this.task(taskId);
+    const { ord } = await this.task(taskId);
     await this.#do({ verb: 'waitTask', args: { taskId, fence, ord, keys } });
   }
 
@@ -245,26 +251,32 @@ export class Owner {
   }
 
   /** The task as it is now. @throws Error when there is none */
-  task(id: string): TaskRecord {
-    const task = this.store.task(this.name, id);
+  async task(id: string): Promise<TaskRecord> {
+    const task = await this.store.task(this.name, id);
     if (task === null) throw new Error(`There is no ${id}.`);
     return task;
   }
 
-  read(query: Partial<EventQuery> = {}): EventPage {
-    const upTo = this.store.log(this.name).head;
-    return this.store.readEvents(this.name, {
-      scope: { kind: 'log' },
-      after: 0,
-      upTo,
-      unfinishedAt: null,
-      limit: 200,
-      ...query,
-    });
+  /** Up to the head unless it says otherwise. */
+  read(query: Partial<EventQuery> = {}): Promise<EventPage> {
+    const all = { scope: { kind: 'log' }, after: 0, upTo: null, unfinishedAt: null, limit: 200 } as const;
+    return this.store.readEvents(this.name, { ...all, ...query });
   }
 
-  seqs(query: Partial<EventQuery> = {}): number[] {
-    return this.read(query).events.map(({ seq }) => seq);
+  async seqs(query: Partial<EventQuery> = {}): Promise<number[]> {
+    return (await this.read(query)).events.map(({ seq }) => seq);
+  }
+
+  /** What time it is for a commit, in epoch ms: the store's own `now` may be a little off. */
+  async clock(): Promise<number> {
+    const nothing = { verb: 'cancelTask', args: { taskId: newId('task'), reason: null } } as const;
+    return (await this.store.commit(this.name, [nothing])).now;
+  }
+
+  /** Waits until the clock has moved on from `at`. */
+  async later(at?: number): Promise<void> {
+    const before = at ?? (await this.clock());
+    while ((await this.clock()) <= before) await new Promise(setImmediate);
   }
 
   /** @throws Error with the refusal */

@@ -219,7 +219,8 @@ function life(pid: number, endedBy: Life['endedBy'], code: number | null, signal
   const bootedAt = EPOCH_MS + (pid - 1) * 30;
   const readyAt = bootedAt + 1;
   const [endedAt, toldToEndAt] = [bootedAt + 28, bootedAt + 20];
-  return { pid, bootedAt, readyAt, toldToEndAt, endedAt, endedBy, mayEndItself: false, code, signal, stderr: '' };
+  const times = { bootedAt, readyAt, toldToEndAt, endedAt, pauses: [] };
+  return { pid, ...times, endedBy, mayEndItself: false, code, signal, stderr: '' };
 }
 
 function effect(key: string, attempt: number, nonce: string, pid: number, ms: number, once = false) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../agents/effects.ts';
+import type { Life } from '../history.ts';
 import type { Story } from '../story.ts';
 import { goodStory, PARENT } from './good-story.ts';
 import { changed, EPOCH_MS, type Happened, is, retold } from './hand-made-log.ts';
@@ -21,6 +22,17 @@ describe('journaled steps', () => {
       `${STEP} ran again though it is settled.`,
       `${STEP} came to nonce-1, not to its last run.`,
     ]);
+  });
+
+  test('may run once more where a process had stood still and could not know, but only then', () => {
+    const late = (pauses: Life['pauses']) => {
+      const story = run({ pid: 3, at: EPOCH_MS + 80 });
+      return judged({ ...story, lives: [...story.lives, { ...(story.lives[1] as Life), pid: 3, pauses }] });
+    };
+
+    expect(late([{ from: EPOCH_MS - 5000, to: EPOCH_MS - 900 }])).toEqual([]);
+    expect(late([{ from: EPOCH_MS - 5000, to: EPOCH_MS - 1000 }])).toHaveLength(2);
+    expect(late([{ from: EPOCH_MS - 5000, to: null }])).toHaveLength(2);
   });
 
   test('do not go on in the log', () => {

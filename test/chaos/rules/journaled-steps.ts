@@ -1,7 +1,13 @@
 import { groupBy } from '../../../src/engine/group-by.ts';
 import type { Effect } from '../agents/effects.ts';
+import type { Life } from '../history.ts';
 import { isTerminal, type Logged } from '../story.ts';
 import type { Finding, Rule } from './rule.ts';
+
+/** So soon must a process that stood still notice that what it runs is no longer its own. */
+const NOTICED_MS = 1000;
+/** What was done may be written down a little later. */
+const WRITTEN_MS = 50;
 
 /**
  * A step is settled when it is completed or has failed for good. A later attempt of its task runs it again only if it
@@ -10,6 +16,7 @@ import type { Finding, Rule } from './rule.ts';
 export const journaledSteps: Rule = {
   name: 'a step that is journaled does not run again, and any other only because it was cut off or has failed',
   *judge({ log, effects, lives }) {
+    const strays = new Set(effects.filter((effect) => isStray(effect, lives)));
     const deaths = new Map(lives.map(({ pid, endedAt }) => [pid, endedAt ?? Number.POSITIVE_INFINITY]));
     const steps = groupBy(log.filter(isOfStep), ({ taskId, data }) => `${taskId} ${data.name}`);
     const runs = groupBy(effects, ({ taskId, key }) => `${taskId} ${key}`);
@@ -21,11 +28,20 @@ export const journaledSteps: Rule = {
       const ran = runs.get(place) ?? [];
       const events = [...(steps.get(place) ?? []), ...restarted].toSorted((a, b) => a.seq - b.seq);
       yield* judgeEvents(place, events);
-      yield* judgeRuns(place, events, ran, deaths);
-      yield* judgeValue(place, ran, ends.get(taskId)?.data.output?.values[key.join(' ')]);
+      yield* judgeRuns(place, events, ran, deaths, strays);
+      yield* judgeValue(place, ran, strays, ends.get(taskId)?.data.output?.values[key.join(' ')]);
     }
   },
 };
+
+/**
+ * Whether it may have been done by a process that stood still meanwhile, and had not yet noticed that its task had gone to
+ * another: nothing can take that back, and nothing of it may be journaled then.
+ */
+function isStray({ pid, at }: Effect, lives: readonly Life[]): boolean {
+  const pauses = lives.filter((life) => life.pid === pid).flatMap((life) => life.pauses);
+  return pauses.some(({ from, to }) => to !== null && from - WRITTEN_MS <= at && at <= to + NOTICED_MS);
+}
 
 function isOfStep({ type }: Logged): boolean {
   return type.startsWith('step.');
@@ -74,11 +90,13 @@ function* judgeRuns(
   events: readonly Logged[],
   runs: readonly Effect[],
   deaths: ReadonlyMap<number, number>,
+  strays: ReadonlySet<Effect>,
 ): Iterable<Finding> {
   for (const settled of events.filter(isSettling)) {
     const voided = isFailure(settled) && events.find(({ type, seq }) => type === 'task.retrying' && seq > settled.seq);
     const until = voided ? Date.parse(voided.at) : Number.POSITIVE_INFINITY;
-    const late = runs.filter(({ at }) => at > Date.parse(settled.at) && at < until);
+    const isLate = ({ at }: Effect) => at > Date.parse(settled.at) && at < until;
+    const late = runs.filter((run) => isLate(run) && !strays.has(run));
     if (late.length > 0) yield { text: `${place} ran again though it is settled.`, evidence: { settled, late } };
     if (settled.type === 'step.completed' && runs.length === 0) {
       yield { text: `${place} is completed and never ran.`, evidence: settled };
@@ -111,9 +129,20 @@ function isExplained(before: Effect, run: Effect, events: readonly Logged[]): bo
   return run.attempt > before.attempt && (hasFailed || isCutOff);
 }
 
-/** The agent was told what the last run came to: no other can have been journaled. */
-function* judgeValue(place: string, runs: readonly Effect[], value: unknown): Iterable<Finding> {
-  const last = runs.at(-1);
-  if (last === undefined || typeof value !== 'string' || value === '' || value === 'uncertain') return;
-  if (!value.includes(last.nonce)) yield { text: `${place} came to ${value}, not to its last run.`, evidence: runs };
+/** The agent was told what the last run came to: no other can have been journaled, but for one that may be a stray. */
+function* judgeValue(
+  place: string,
+  runs: readonly Effect[],
+  strays: ReadonlySet<Effect>,
+  value: unknown,
+): Iterable<Finding> {
+  if (runs.length === 0 || typeof value !== 'string' || value === '' || value === 'uncertain') return;
+  const last = runs.slice(
+    Math.max(
+      0,
+      runs.findLastIndex((run) => !strays.has(run)),
+    ),
+  );
+  if (last.some(({ nonce }) => value.includes(nonce))) return;
+  yield { text: `${place} came to ${value}, not to its last run.`, evidence: runs };
 }

@@ -50,6 +50,18 @@ test('goes on with the same attempt and version after a wait, under a higher fen
   expect(events).toEqual([]);
 });
 
+test('says of which node the newest claim is', () => {
+  const table = givenQueuedTask();
+  expect(table.task(TASK).node).toBeNull();
+
+  table.run(claim);
+  table.run({ verb: 'requeueTask', args: { ...lease(), cause: 'crashed' } });
+  expect(table.task(TASK).node).toBe('node_a');
+
+  const { outcome } = table.run(claimOf(TASK, { node: 'node_b' }));
+  expect(outcome).toMatchObject({ ok: true, result: { task: { fence: 2, node: 'node_b' } } });
+});
+
 test('[T9] gives a task that waited only the running time that it has left', () => {
   const table = givenWaitingTask({ timeoutMs: null });
   table.now += 60 * MINUTE;

@@ -24,7 +24,7 @@ export function testClock(engine: Engine): void {
 
       expect(store.now()).toBe(now);
       expect(task).toMatchObject({ createdAt: now, startedAt: now, deadlineAt: now + 60_000 });
-      expect(ann.read().events[0]).toMatchObject({ at: now });
+      expect((await ann.read()).events[0]).toMatchObject({ at: now });
     });
 
     test('lets an idempotency key go after 24 hours', async () => {
@@ -51,9 +51,9 @@ export function testClock(engine: Engine): void {
       await store.commit(ann.name, [{ verb: 'createTask', args: createArgs(), idempotency }]);
 
       now += 24 * HOUR_MS - 1;
-      expect(store.hasKey(ann.name, 'k')).toBe(true);
+      expect(await store.hasKey(ann.name, 'k')).toBe(true);
       now += 1;
-      expect(store.hasKey(ann.name, 'k')).toBe(false);
+      expect(await store.hasKey(ann.name, 'k')).toBe(false);
     });
 
     test('keeps a fresh key while it drops old ones', async () => {
@@ -86,36 +86,51 @@ export function testClock(engine: Engine): void {
         { owner: ann.name, kind: 'deadline', taskId: task.id, fence: 1, timeoutMs: 3_000 },
       ];
 
-      expect(store.nextDueAt()).toBe(start + 1_000);
-      expect(store.due(start + 999, 10)).toEqual([]);
-      expect(store.due(start + 1_000, 10)).toEqual([timerItem]);
-      expect(store.due(start + 3_000, 10)).toEqual([timerItem, questionItem, deadlineItem]);
-      expect(store.due(start + 3_000, 2)).toEqual([timerItem, questionItem]);
+      expect(await store.nextDueAt()).toBe(start + 1_000);
+      now = start + 999;
+      expect(await store.due(10)).toEqual([]);
+      now = start + 1_000;
+      expect(await store.due(10)).toEqual([timerItem]);
+      now = start + 3_000;
+      expect(await store.due(10)).toEqual([timerItem, questionItem, deadlineItem]);
+      expect(await store.due(2)).toEqual([timerItem, questionItem]);
     });
 
     test('makes a delayed task due, and offers it once it is declared ready', async () => {
       const { id: taskId } = await ann.create({ runAt: now + 2_000 });
       const ready = () => store.commit(ann.name, [{ verb: 'readyTask', args: { taskId } }]);
-      expect(store.nextDueAt()).toBe(now + 2_000);
+      expect(await store.nextDueAt()).toBe(now + 2_000);
       expect((await ready()).outcomes[0]).toMatchObject({ ok: false, code: 'not_due' });
-      expect(store.claimable(10)).toEqual([]);
+      expect(await store.claimable(10)).toEqual([]);
 
       now += 2_000;
-      expect(store.due(now, 10)).toEqual([{ owner: ann.name, kind: 'ready', taskId }]);
+      expect(await store.due(10)).toEqual([{ owner: ann.name, kind: 'ready', taskId }]);
       await ready();
 
-      expect(store.claimable(10)).toMatchObject([{ taskId }]);
-      expect(store.due(now, 10)).toEqual([]);
-      expect(store.nextDueAt()).toBeNull();
+      expect(await store.claimable(10)).toMatchObject([{ taskId }]);
+      expect(await store.due(10)).toEqual([]);
+      expect(await store.nextDueAt()).toBeNull();
+    });
+
+    test('makes the next attempt of a failed task due', async () => {
+      const task = await ann.start({ maxAttempts: 2 });
+      const { runAt } = await ann.fail(task, { jitter: 1 });
+      expect(runAt).toBeGreaterThan(now);
+      expect(await store.nextDueAt()).toBe(runAt);
+
+      now = (runAt ?? 0) - 1;
+      expect(await store.due(10)).toEqual([]);
+      now += 1;
+      expect(await store.due(10)).toEqual([{ owner: ann.name, kind: 'ready', taskId: task.id }]);
     });
 
     test('has nothing due once it is done', async () => {
-      expect(store.nextDueAt()).toBeNull();
+      expect(await store.nextDueAt()).toBeNull();
       const task = await ann.start();
       await ann.sleep(task, 'nap', 1_000);
       const question = await ann.ask(task, 'month', 2_000);
       await ann.wait(task, ['nap', 'month']);
-      expect(store.nextDueAt()).toBe(now + 1_000);
+      expect(await store.nextDueAt()).toBe(now + 1_000);
 
       now += 1_000;
       const { outcomes, resolutions } = await store.commit(ann.name, [
@@ -126,8 +141,9 @@ export function testClock(engine: Engine): void {
 
       expect(outcomes.map(({ ok }) => ok)).toEqual([true, false]);
       expect(resolutions).toMatchObject([{ taskId: task.id, key: 'nap', status: 'done' }]);
-      expect(store.due(now + 1e9, 10)).toEqual([]);
-      expect(store.nextDueAt()).toBeNull();
+      expect(await store.nextDueAt()).toBeNull();
+      now += 1e9;
+      expect(await store.due(10)).toEqual([]);
     });
 
     test('counts for a deadline only while a task runs', async () => {
@@ -135,14 +151,15 @@ export function testClock(engine: Engine): void {
       const question = await ann.ask(task, 'month');
       now += 2_000;
       await ann.wait(task, ['month']);
-      expect(store.nextDueAt()).toBeNull();
+      expect(await store.nextDueAt()).toBeNull();
 
       now += HOUR_MS;
       await ann.answer(question.id);
       await ann.claim(task.id);
 
-      expect(store.due(now + 3_000, 10)).toMatchObject([{ kind: 'deadline', fence: 2 }]);
-      expect(store.nextDueAt()).toBe(now + 3_000);
+      expect(await store.nextDueAt()).toBe(now + 3_000);
+      now += 3_000;
+      expect(await store.due(10)).toMatchObject([{ kind: 'deadline', fence: 2 }]);
     });
 
     test('refuses an answer after the deadline even when nobody has expired the question', async () => {
@@ -153,7 +170,7 @@ export function testClock(engine: Engine): void {
       const outcome = await ann.answer(question.id);
 
       expect(outcome).toMatchObject({ ok: false, code: 'question_resolved' });
-      expect(store.question(ann.name, question.id)?.resolution).toEqual({ status: 'expired', at: now });
+      expect((await store.question(ann.name, question.id))?.resolution).toEqual({ status: 'expired', at: now });
     });
 
     test('lets the events of what ended long ago be pruned, and leaves marks', async () => {
@@ -165,15 +182,16 @@ export function testClock(engine: Engine): void {
       const recent = await ann.start();
       await ann.finish(recent);
 
-      expect(store.prunable(now - 5_000, 10)).toEqual([{ owner: ann.name, taskId: old.id }]);
+      expect(await store.prunable(5_000, 10)).toEqual([{ owner: ann.name, taskId: old.id }]);
+      expect(await store.prunable(10_000, 10)).toEqual([]);
       expect(await ann.prune(recent.id, 5_000)).toMatchObject({ ok: false });
       expect(await ann.prune(old.id, 5_000)).toMatchObject({ ok: true });
 
-      expect(ann.seqs()).toEqual([3, 4, 7, 8, 9]);
-      expect(store.log(ann.name)).toMatchObject({ head: 9, prunedSeq: 6 });
-      expect(store.task(ann.name, old.id)).toMatchObject({ prunedSeq: 6, output: 'done' });
-      expect(store.task(ann.name, open.id)).toMatchObject({ prunedSeq: 0 });
-      expect(store.prunable(now - 5_000, 10)).toEqual([]);
+      expect(await ann.seqs()).toEqual([3, 4, 7, 8, 9]);
+      expect(await store.log(ann.name)).toMatchObject({ head: 9, prunedSeq: 6 });
+      expect(await store.task(ann.name, old.id)).toMatchObject({ prunedSeq: 6, output: 'done' });
+      expect(await store.task(ann.name, open.id)).toMatchObject({ prunedSeq: 0 });
+      expect(await store.prunable(5_000, 10)).toEqual([]);
     });
   });
 }

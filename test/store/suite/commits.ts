@@ -12,7 +12,7 @@ export function testCommits(store: () => Store): void {
 
       expect(batch.firstSeq).toBe(3);
       expect(batch.events.map(({ seq }) => seq)).toEqual([3, 4, 5]);
-      expect(ann.seqs()).toEqual([1, 2, 3, 4, 5]);
+      expect(await ann.seqs()).toEqual([1, 2, 3, 4, 5]);
     });
 
     test('keeps every log dense under concurrent commits of several owners', async () => {
@@ -28,8 +28,8 @@ export function testCommits(store: () => Store): void {
 
       for (const [at, owner] of owners.entries()) {
         const head = 2 + 15 * (1 + (at % 3));
-        expect(owner.seqs()).toEqual(Array.from({ length: head }, (_, i) => i + 1));
-        expect(store().log(owner.name).head).toBe(head);
+        expect(await owner.seqs()).toEqual(Array.from({ length: head }, (_, i) => i + 1));
+        expect((await store().log(owner.name)).head).toBe(head);
       }
     });
 
@@ -39,13 +39,13 @@ export function testCommits(store: () => Store): void {
 
       const batch = await store().commit(ann.name, [
         { verb: 'createTask', args },
-        { verb: 'claimTask', args: { taskId: args.taskId, version: '7', warm: true } },
+        { verb: 'claimTask', args: ann.claimArgs(args.taskId, { version: '7' }) },
         { verb: 'finishTask', args: { taskId: args.taskId, fence: 1, output: [1, 'é', null] } },
       ]);
 
       expect(batch.events.map(({ type }) => type)).toEqual(['task.created', 'task.started', 'task.completed']);
-      expect(resultOf(batch.outcomes[2]).task).toEqual(store().task(ann.name, args.taskId));
-      expect(store().task(ann.name, args.taskId)).toMatchObject({
+      expect(resultOf(batch.outcomes[2]).task).toEqual(await store().task(ann.name, args.taskId));
+      expect(await store().task(ann.name, args.taskId)).toMatchObject({
         status: 'completed',
         version: '7',
         output: [1, 'é', null],
@@ -60,9 +60,9 @@ export function testCommits(store: () => Store): void {
 
       const question = await ann.ask(task, 'month');
 
-      expect(store().question(ann.name, question.id)).toEqual(question);
-      expect(ann.read().events.at(-1)).toMatchObject({ type: 'question.asked', taskId: task.id });
-      expect(store().task(ann.name, task.id)).toMatchObject({ pendingQuestionCount: 1, lastSeq: 3 });
+      expect(await store().question(ann.name, question.id)).toEqual(question);
+      expect((await ann.read()).events.at(-1)).toMatchObject({ type: 'question.asked', taskId: task.id });
+      expect(await store().task(ann.name, task.id)).toMatchObject({ pendingQuestionCount: 1, lastSeq: 3 });
     });
 
     test('writes nothing for a verb that refuses, and all of its neighbours in the batch', async () => {
@@ -75,8 +75,8 @@ export function testCommits(store: () => Store): void {
       ]);
 
       expect(batch.outcomes[0]).toMatchObject({ ok: false, code: 'not_found' });
-      expect(ann.seqs()).toEqual([1]);
-      expect(store().task(ann.name, args.taskId)).toMatchObject({ status: 'queued' });
+      expect(await ann.seqs()).toEqual([1]);
+      expect(await store().task(ann.name, args.taskId)).toMatchObject({ status: 'queued' });
     });
 
     test('leaves no trace of an owner to whom everything was refused', async () => {
@@ -87,7 +87,7 @@ export function testCommits(store: () => Store): void {
       ]);
 
       expect(batch).toMatchObject({ firstSeq: 1, events: [] });
-      expect(store().log(ann.name)).toEqual({ head: 0, prunedSeq: 0, epochs: [] });
+      expect(await store().log(ann.name)).toEqual({ head: 0, prunedSeq: 0, epochs: [] });
     });
 
     test('writes all of it or nothing', async () => {
@@ -101,8 +101,8 @@ export function testCommits(store: () => Store): void {
       ]);
 
       await expect(failing).rejects.toThrow('not loaded');
-      expect(store().task(ann.name, args.taskId)).toBeNull();
-      expect(ann.seqs()).toEqual([1, 2]);
+      expect(await store().task(ann.name, args.taskId)).toBeNull();
+      expect(await ann.seqs()).toEqual([1, 2]);
     });
 
     test('that fails does no harm to those beside it', async () => {
@@ -118,13 +118,13 @@ export function testCommits(store: () => Store): void {
       ]);
 
       expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
-      expect(ann.seqs()).toEqual([1, 2, 3, 4]);
-      expect(ben.seqs()).toEqual([1]);
+      expect(await ann.seqs()).toEqual([1, 2, 3, 4]);
+      expect(await ben.seqs()).toEqual([1]);
     });
 
-    test('settles in the order of the calls', async () => {
+    test("settles in the order of its owner's calls", async () => {
       const owners = [new Owner(store()), new Owner(store())];
-      const settled: number[] = [];
+      const settled: number[][] = [[], []];
 
       const commits = Array.from({ length: 20 }, (_, i) => i).map(async (i) => {
         const failing = i % 5 === 0 ? [{ verb: 'createTask', args: createArgs({ priority: 1000 }) } as const] : [];
@@ -132,11 +132,12 @@ export function testCommits(store: () => Store): void {
           { verb: 'createTask', args: createArgs() },
           ...failing,
         ]);
-        await commit.catch(() => {}).then(() => settled.push(i));
+        await commit.catch(() => {}).then(() => settled[i % 2]?.push(i));
       });
       await Promise.all(commits);
 
-      expect(settled).toEqual(Array.from({ length: 20 }, (_, i) => i));
+      expect(settled[0]).toEqual(Array.from({ length: 10 }, (_, i) => 2 * i));
+      expect(settled[1]).toEqual(Array.from({ length: 10 }, (_, i) => 2 * i + 1));
     });
 
     test('gives back events as they will be read', async () => {
@@ -155,6 +156,36 @@ export function testCommits(store: () => Store): void {
 
       expect(events).toEqual([{ ...event, seq: 3, at: now, rootId: task.id }]);
       expect(epoch).toBe(store().epoch);
+      expect((await store().log(ann.name)).epochs.at(-1)?.epoch).toBe(epoch);
+    });
+
+    test('says where the task of each call stood before it', async () => {
+      const ann = new Owner(store());
+      const task = await ann.start();
+      await ann.step(task, 'plan');
+      const { id: taskId, fence } = task;
+
+      const { ords } = await store().commit(ann.name, [
+        { verb: 'startTimer', args: { taskId, fence, key: 'nap', askedAt: 1, ms: 0 } },
+        { verb: 'fireTimer', args: { taskId, key: 'nap' } },
+        { verb: 'finishTask', args: { taskId, fence, output: null } },
+        { verb: 'createTask', args: createArgs() },
+        { verb: 'cancelTask', args: { taskId: newId('task'), reason: null } },
+      ]);
+
+      expect(ords).toEqual([1, 1, 2, null, null]);
+    });
+
+    test('keeps the name of who claimed a task', async () => {
+      const ann = new Owner(store());
+      const created = await ann.create();
+      expect(created.node).toBeNull();
+
+      const claimed = await ann.claim(created.id);
+
+      expect(claimed.node).toBe(store().node);
+      await ann.finish(claimed);
+      expect((await ann.task(created.id)).node).toBe(store().node);
     });
 
     test('moves the newest seq of its task, and says when something falls due', async () => {
@@ -166,8 +197,8 @@ export function testCommits(store: () => Store): void {
         { verb: 'startTimer', args: { taskId: second.id, fence: 1, key: 'nap', askedAt: 0, ms: 500 } },
       ]);
 
-      expect(store().task(ann.name, first.id)).toMatchObject({ firstSeq: 1, lastSeq: 6 });
-      expect(store().task(ann.name, second.id)).toMatchObject({ firstSeq: 3, lastSeq: 4 });
+      expect(await store().task(ann.name, first.id)).toMatchObject({ firstSeq: 1, lastSeq: 6 });
+      expect(await store().task(ann.name, second.id)).toMatchObject({ firstSeq: 3, lastSeq: 4 });
       expect(dueAt).toBe(now + 500);
     });
   });

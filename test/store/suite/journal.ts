@@ -11,7 +11,7 @@ export function testJournals(store: () => Store): void {
   describe('a journal', () => {
     /** As a new copy would be given it, after its worker was lost. */
     const replay = async (ann: Owner, task: TaskRecord) => {
-      await ann.requeue(ann.task(task.id), 'worker_lost');
+      await ann.requeue(await ann.task(task.id), 'worker_lost');
       return ann.replay(task.id);
     };
 
@@ -51,7 +51,7 @@ export function testJournals(store: () => Store): void {
       ];
       expect(rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual(expected);
       expect(claimed).toMatchObject({ ord: 5, emits: 1, inbox: [] });
-      expect(ann.task(task.id)).toEqual(claimed);
+      expect(await ann.task(task.id)).toEqual(claimed);
     });
 
     test('keeps values of megabytes', async () => {
@@ -76,7 +76,7 @@ export function testJournals(store: () => Store): void {
 
       const { rows } = await replay(ann, task);
       expect(rows).toMatchObject([{ value: '1', ord: 1 }]);
-      expect(ann.task(task.id)).toMatchObject({ ord: 1 });
+      expect(await ann.task(task.id)).toMatchObject({ ord: 1 });
     });
 
     test('forgets a message that was discarded', async () => {
@@ -87,7 +87,7 @@ export function testJournals(store: () => Store): void {
 
       await replay(ann, task);
 
-      const types = ann.read().events.map(({ type }) => type);
+      const types = (await ann.read()).events.map(({ type }) => type);
       expect(types.filter((type) => type === 'message.discarded')).toHaveLength(1);
     });
 
@@ -120,7 +120,7 @@ export function testJournals(store: () => Store): void {
       await ann.step(task, 'flights', '"LH 1"');
       const cut = { keys: [], askedAt: 5, ord: 9, emits: 0 };
       const failed = await ann.fail(task, { cut });
-      expect(ann.task(task.id)).toEqual(failed);
+      expect(await ann.task(task.id)).toEqual(failed);
 
       const args = { taskId: task.id, newTaskId: newId('task') };
       const { outcomes } = await store().commit(ann.name, [
@@ -132,7 +132,7 @@ export function testJournals(store: () => Store): void {
       for (const outcome of outcomes) {
         const { task: retried } = resultOf(outcome);
         expect(retried).toMatchObject({ retryOf: task.id, seed: task.seed, originAt: task.originAt, ord: 1 });
-        expect(ann.task(retried.id)).toEqual(retried);
+        expect(await ann.task(retried.id)).toEqual(retried);
         const { rows } = await ann.replay(retried.id);
         expect(rows).toMatchObject([
           { taskId: retried.id, key: 'flights', value: '"LH 1"' } satisfies Partial<JournalRow>,

@@ -13,20 +13,20 @@ export function testLists(store: () => Store): void {
       const seen: string[] = [];
       for (const size of [3, 3, 1]) {
         const after = seen.at(-1);
-        const page = store().listTasks(ann.name, { limit: 3, order: 'desc', ...(after && { after }) });
+        const page = await store().listTasks(ann.name, { limit: 3, order: 'desc', ...(after && { after }) });
         expect(page).toHaveLength(size);
         seen.push(...page.map(({ id }) => id));
       }
 
       expect(seen).toEqual(created.toReversed());
-      expect(store().listTasks(ann.name, { limit: 3, order: 'desc', after: created[0] ?? '' })).toEqual([]);
+      expect(await store().listTasks(ann.name, { limit: 3, order: 'desc', after: created[0] ?? '' })).toEqual([]);
     });
 
     test('goes the other way when asked', async () => {
       const ann = new Owner(store());
       const [first, second, third] = [await ann.create(), await ann.create(), await ann.create()];
 
-      const page = store().listTasks(ann.name, { limit: 5, order: 'asc', after: first.id });
+      const page = await store().listTasks(ann.name, { limit: 5, order: 'asc', after: first.id });
 
       expect(page).toEqual([second, third]);
     });
@@ -37,16 +37,14 @@ export function testLists(store: () => Store): void {
       const running = await ann.start();
       const done = await ann.finish(await ann.start({ agent: 'writer' }));
 
-      const list = (filter: object) =>
-        store()
-          .listTasks(ann.name, { limit: 50, order: 'asc', ...filter })
-          .map(({ id }) => id);
+      const list = async (filter: object) =>
+        (await store().listTasks(ann.name, { limit: 50, order: 'asc', ...filter })).map(({ id }) => id);
 
-      expect(list({ status: ['running'] })).toEqual([running.id]);
-      expect(list({ status: ['completed', 'queued'] })).toEqual([queued.id, done.id]);
-      expect(list({ agent: 'writer' })).toEqual([queued.id, done.id]);
-      expect(list({ agent: 'writer', status: ['completed'] })).toEqual([done.id]);
-      expect(list({ status: [] })).toEqual([]);
+      expect(await list({ status: ['running'] })).toEqual([running.id]);
+      expect(await list({ status: ['completed', 'queued'] })).toEqual([queued.id, done.id]);
+      expect(await list({ agent: 'writer' })).toEqual([queued.id, done.id]);
+      expect(await list({ agent: 'writer', status: ['completed'] })).toEqual([done.id]);
+      expect(await list({ status: [] })).toEqual([]);
     });
   });
 
@@ -56,8 +54,8 @@ export function testLists(store: () => Store): void {
       const task = await ann.start();
       const [first, second, third] = [await ann.ask(task, 'a'), await ann.ask(task, 'b'), await ann.ask(task, 'c')];
 
-      expect(store().listQuestions(ann.name, { limit: 2 })).toEqual([first, second]);
-      expect(store().listQuestions(ann.name, { limit: 2, after: second.id })).toEqual([third]);
+      expect(await store().listQuestions(ann.name, { limit: 2 })).toEqual([first, second]);
+      expect(await store().listQuestions(ann.name, { limit: 2, after: second.id })).toEqual([third]);
     });
 
     test('keeps to the status and the task that are wanted', async () => {
@@ -70,15 +68,13 @@ export function testLists(store: () => Store): void {
       ];
       await ann.answer(answered.id);
 
-      const list = (filter: object) =>
-        store()
-          .listQuestions(ann.name, { limit: 50, ...filter })
-          .map(({ id }) => id);
+      const list = async (filter: object) =>
+        (await store().listQuestions(ann.name, { limit: 50, ...filter })).map(({ id }) => id);
 
-      expect(list({ status: 'pending' })).toEqual([pending.id, foreign.id]);
-      expect(list({ taskId: task.id })).toEqual([answered.id, pending.id]);
-      expect(list({ taskId: task.id, status: 'answered' })).toEqual([answered.id]);
-      expect(list({ status: 'expired' })).toEqual([]);
+      expect(await list({ status: 'pending' })).toEqual([pending.id, foreign.id]);
+      expect(await list({ taskId: task.id })).toEqual([answered.id, pending.id]);
+      expect(await list({ taskId: task.id, status: 'answered' })).toEqual([answered.id]);
+      expect(await list({ status: 'expired' })).toEqual([]);
     });
 
     test('gives every way to be resolved back as it was written', async () => {
@@ -96,12 +92,13 @@ export function testLists(store: () => Store): void {
         { verb: 'withdrawQuestion', args: { taskId, fence, key: 'd', askedAt: 0 } },
       ]);
 
-      expect(store().question(ann.name, answered)?.resolution).toMatchObject({
+      expect((await store().question(ann.name, answered))?.resolution).toMatchObject({
         status: 'answered',
         answers: { month: 'June' },
         resolvedBy: ann.name,
       });
-      expect([declined, expired, withdrawn].map((id) => store().question(ann.name, id)?.resolution)).toEqual([
+      const others = await Promise.all([declined, expired, withdrawn].map((id) => store().question(ann.name, id)));
+      expect(others.map((question) => question?.resolution)).toEqual([
         { status: 'declined', at: now, reason: null, resolvedBy: 'ann' },
         { status: 'expired', at: now },
         { status: 'cancelled', at: now, reason: 'withdrawn' },
@@ -115,13 +112,13 @@ export function testLists(store: () => Store): void {
       const task = await ann.start();
       const question = await ann.ask(task, 'month');
 
-      expect(store().task(ben.name, task.id)).toBeNull();
-      expect(store().question(ben.name, question.id)).toBeNull();
-      expect(store().listTasks(ben.name, { limit: 9, order: 'desc' })).toEqual([]);
-      expect(store().listTasks(ben.name, { limit: 9, order: 'desc', after: task.id })).toEqual([]);
-      expect(store().listQuestions(ben.name, { limit: 9, taskId: task.id })).toEqual([]);
-      expect(store().log(ben.name)).toEqual({ head: 0, prunedSeq: 0, epochs: [] });
-      expect(store().unfinishedFrom(ben.name)).toBeNull();
+      expect(await store().task(ben.name, task.id)).toBeNull();
+      expect(await store().question(ben.name, question.id)).toBeNull();
+      expect(await store().listTasks(ben.name, { limit: 9, order: 'desc' })).toEqual([]);
+      expect(await store().listTasks(ben.name, { limit: 9, order: 'desc', after: task.id })).toEqual([]);
+      expect(await store().listQuestions(ben.name, { limit: 9, taskId: task.id })).toEqual([]);
+      expect(await store().log(ben.name)).toEqual({ head: 0, prunedSeq: 0, epochs: [] });
+      expect(await store().unfinishedFrom(ben.name)).toBeNull();
     });
 
     test('changes nothing, whatever is tried', async () => {
@@ -138,7 +135,7 @@ export function testLists(store: () => Store): void {
       ]);
 
       expect(outcomes.map((outcome) => outcome.ok)).toEqual([false, false, false]);
-      expect(store().task(ann.name, taskId)).toMatchObject({ status: 'running', pendingQuestionCount: 1 });
+      expect(await store().task(ann.name, taskId)).toMatchObject({ status: 'running', pendingQuestionCount: 1 });
     });
 
     test('may have a task under the same id', async () => {
@@ -148,8 +145,8 @@ export function testLists(store: () => Store): void {
       await ann.start({ taskId });
       await ben.create({ taskId });
 
-      expect(store().task(ann.name, taskId)).toMatchObject({ owner: ann.name, status: 'running' });
-      expect(store().task(ben.name, taskId)).toMatchObject({ owner: ben.name, status: 'queued' });
+      expect(await store().task(ann.name, taskId)).toMatchObject({ owner: ann.name, status: 'running' });
+      expect(await store().task(ben.name, taskId)).toMatchObject({ owner: ben.name, status: 'queued' });
     });
   });
 }

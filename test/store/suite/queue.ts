@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { TaskRecord } from '../../../src/model/task.ts';
-import type { HeldTask, Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { Owner } from '../../support/store-owner.ts';
 import type { Engine } from '../store.suite.ts';
 
@@ -15,7 +14,7 @@ export function testQueue(engine: Engine): void {
       ben = new Owner(store, 'ben');
     });
     afterEach(() => store.close());
-    const claimable = (limit: number) => store.claimable(limit).map(({ taskId }) => taskId);
+    const claimable = async (limit: number) => (await store.claimable(limit)).map(({ taskId }) => taskId);
 
     test('offers by priority, then age', async () => {
       const low = await ann.create({ priority: -1 });
@@ -23,16 +22,16 @@ export function testQueue(engine: Engine): void {
       const high = await ann.create({ priority: 5 });
       const second = await ann.create();
 
-      expect(store.claimable(10)[0]).toEqual({ owner: 'ann', taskId: high.id, agent: 'planner' });
-      expect(claimable(10)).toEqual([high.id, first.id, second.id, low.id]);
-      expect(claimable(2)).toEqual([high.id, first.id]);
+      expect((await store.claimable(10))[0]).toEqual({ owner: 'ann', taskId: high.id, agent: 'planner' });
+      expect(await claimable(10)).toEqual([high.id, first.id, second.id, low.id]);
+      expect(await claimable(2)).toEqual([high.id, first.id]);
     });
 
     test('gives owners turns, however much one of them has queued', async () => {
       for (let i = 0; i < 20; i++) await ann.create({ priority: 100 });
       const [first, second] = [await ben.create(), await ben.create()];
 
-      const offered = claimable(6);
+      const offered = await claimable(6);
 
       expect(offered).toHaveLength(6);
       expect(offered).toContain(first.id);
@@ -43,11 +42,25 @@ export function testQueue(engine: Engine): void {
       const first = await ann.create();
       const bens = [await ben.create(), await ben.create()];
 
-      const offered = store.claimable(10, new Set(['ann']));
+      const offered = await store.claimable(10, new Set(['ann']));
 
       expect(offered.map(({ taskId }) => taskId)).toEqual(bens.map(({ id }) => id));
-      expect(claimable(1)).toEqual([first.id]);
-      expect(store.claimable(10, new Set(['ann', 'ben']))).toEqual([]);
+      expect(await claimable(1)).toEqual([first.id]);
+      expect(await store.claimable(10, new Set(['ann', 'ben']))).toEqual([]);
+    });
+
+    test('offers the tasks of certain agents alone when asked for those', async ({ skip }) => {
+      if (store.cluster === null) skip('A process that has the database for itself has all agents.');
+      const urgent = await ann.create({ agent: 'writer', priority: 9 });
+      const mine = await ann.create();
+      const theirs = await ben.create({ agent: 'cook' });
+      const offered = async (...agents: string[]) =>
+        (await store.claimable(10, new Set(), agents)).map(({ taskId }) => taskId);
+
+      expect(await offered('planner')).toEqual([mine.id]);
+      expect(await offered('planner', 'cook')).toEqual([mine.id, theirs.id]);
+      expect(await offered('nobody')).toEqual([]);
+      expect((await store.claimable(10, undefined, null)).map(({ taskId }) => taskId)).toContain(urgent.id);
     });
 
     test('comes to every owner in turn when it is asked for one at a time', async () => {
@@ -56,7 +69,7 @@ export function testQueue(engine: Engine): void {
       const served: string[] = [];
 
       for (let turn = 0; turn < 6; turn++) {
-        const [next] = store.claimable(1);
+        const [next] = await store.claimable(1);
         served.push(next?.owner ?? '');
         await new Owner(store, next?.owner).claim(next?.taskId ?? '');
       }
@@ -66,11 +79,11 @@ export function testQueue(engine: Engine): void {
 
     test('lets new owners queue behind those who wait', async () => {
       for (let i = 0; i < 4; i++) await ann.create();
-      await ann.claim(store.claimable(1)[0]?.taskId ?? '');
+      await ann.claim((await store.claimable(1))[0]?.taskId ?? '');
 
       for (let i = 0; i < 3; i++) await new Owner(store, `late-${i}`).create();
 
-      expect(store.claimable(1)[0]?.owner).toBe('ann');
+      expect((await store.claimable(1))[0]?.owner).toBe('ann');
     });
 
     test('offers only queued tasks', async () => {
@@ -79,7 +92,7 @@ export function testQueue(engine: Engine): void {
       await ann.ask(running, 'month');
       await ann.wait(running, ['month']);
 
-      expect(claimable(10)).toEqual([]);
+      expect(await claimable(10)).toEqual([]);
     });
 
     test('offers a waiting task again when its answer has come', async () => {
@@ -89,7 +102,7 @@ export function testQueue(engine: Engine): void {
 
       await ann.answer(question.id);
 
-      expect(claimable(10)).toEqual([task.id]);
+      expect(await claimable(10)).toEqual([task.id]);
     });
 
     test('offers one task of a lane, and none while one of it runs', async () => {
@@ -97,13 +110,13 @@ export function testQueue(engine: Engine): void {
       const first = await ann.create(inLane);
       const urgent = await ann.create({ ...inLane, priority: 5 });
       const other = await ann.create();
-      expect(claimable(10)).toEqual([urgent.id, other.id]);
+      expect(await claimable(10)).toEqual([urgent.id, other.id]);
 
       const running = await ann.claim(urgent.id);
-      expect(claimable(10)).toEqual([other.id]);
+      expect(await claimable(10)).toEqual([other.id]);
 
       await ann.finish(running);
-      expect(claimable(10)).toEqual([first.id, other.id]);
+      expect(await claimable(10)).toEqual([first.id, other.id]);
     });
 
     test('frees a lane while its task waits, and refuses it the lane when another has it', async () => {
@@ -115,17 +128,17 @@ export function testQueue(engine: Engine): void {
 
       await ann.answer(question.id);
 
-      expect(claimable(10)).toEqual([]);
+      expect(await claimable(10)).toEqual([]);
       await expect(ann.claim(waiting.id)).rejects.toThrow('busy');
       await ann.finish(next);
-      expect(claimable(10)).toEqual([waiting.id]);
+      expect(await claimable(10)).toEqual([waiting.id]);
     });
 
     test('keeps the lanes of owners apart', async () => {
       await ann.start({ concurrencyKey: 'deploy' });
       const theirs = await ben.create({ concurrencyKey: 'deploy' });
 
-      expect(claimable(10)).toEqual([theirs.id]);
+      expect(await claimable(10)).toEqual([theirs.id]);
       await expect(ben.claim(theirs.id)).resolves.toMatchObject({ status: 'running' });
     });
 
@@ -135,39 +148,39 @@ export function testQueue(engine: Engine): void {
 
       await store.commit('ann', [{ verb: 'cancelTask', args: { taskId: first.id, reason: null } }]);
 
-      expect(claimable(10)).toEqual([second.id]);
+      expect(await claimable(10)).toEqual([second.id]);
     });
 
     test('gives a task to one of two who claim it', async () => {
       const { id: taskId } = await ann.create();
-      const claim = { verb: 'claimTask', args: { taskId, version: '1', warm: true } } as const;
+      const claim = { verb: 'claimTask', args: ann.claimArgs(taskId) } as const;
 
       const batches = await Promise.all([store.commit('ann', [claim]), store.commit('ann', [claim])]);
 
       expect(batches.map(({ outcomes }) => outcomes[0].ok)).toEqual([true, false]);
-      expect(store.task('ann', taskId)).toMatchObject({ fence: 1 });
+      expect(await store.task('ann', taskId)).toMatchObject({ fence: 1, node: store.node });
     });
 
     test('keeps a lane closed until the worker of its cancelled task has let go', async () => {
       const running = await ann.start({ concurrencyKey: 'deploy' });
       const next = await ann.create({ concurrencyKey: 'deploy' });
       await ann.cancel(running.id);
-      expect(claimable(10)).toEqual([]);
+      expect(await claimable(10)).toEqual([]);
       await expect(ann.claim(next.id)).rejects.toThrow('busy');
 
       await ann.release(running);
 
-      expect(claimable(10)).toEqual([next.id]);
+      expect(await claimable(10)).toEqual([next.id]);
     });
 
     test('offers no task whose last attempt a worker still runs', async () => {
       const task = await ann.start({ maxAttempts: 2, timeoutMs: 0 });
       await ann.fail(task, { when: 'deadline' });
-      expect(claimable(10)).toEqual([]);
+      expect(await claimable(10)).toEqual([]);
 
       await ann.release(task);
 
-      expect(claimable(10)).toEqual([task.id]);
+      expect(await claimable(10)).toEqual([task.id]);
     });
 
     test('lets others of a lane pass a task that is not ready yet', async () => {
@@ -177,9 +190,32 @@ export function testQueue(engine: Engine): void {
       const failed = await ann.fail(first, { jitter: 1 });
 
       expect(failed).toMatchObject({ status: 'queued', runAt: expect.any(Number) });
-      expect(claimable(10)).toEqual([second.id]);
-      expect(store.due(failed.runAt ?? 0, 10)).toEqual([{ owner: 'ann', kind: 'ready', taskId: first.id }]);
-      expect(store.nextDueAt()).toBe(failed.runAt);
+      expect(await claimable(10)).toEqual([second.id]);
+      expect(await store.nextDueAt()).toBe(failed.runAt);
+    });
+
+    test('makes deadlines, timers, questions and delayed tasks due when their time has come, the earliest first', async () => {
+      const late = await ann.start({ timeoutMs: 0 });
+      await ann.later();
+      const sleeper = await ben.start();
+      await ben.sleep(sleeper, 'nap', 0);
+      await ben.sleep(sleeper, 'night', 60_000);
+      await ann.later();
+      const question = await ben.ask(sleeper, 'month', 0);
+      await ann.later();
+      const delayed = await ann.create({ runAt: (await ann.clock()) + 5 });
+      await ann.later(delayed.runAt ?? 0);
+
+      const due = await store.due(10);
+
+      expect(due).toEqual([
+        { owner: 'ann', kind: 'deadline', taskId: late.id, fence: 1, timeoutMs: 0 },
+        { owner: 'ben', kind: 'timer', taskId: sleeper.id, key: 'nap' },
+        { owner: 'ben', kind: 'question', questionId: question.id },
+        { owner: 'ann', kind: 'ready', taskId: delayed.id },
+      ]);
+      expect(await store.due(3)).toEqual(due.slice(0, 3));
+      expect(await store.nextDueAt()).toBe(late.deadlineAt);
     });
 
     test('keeps suspects apart', async () => {
@@ -187,42 +223,10 @@ export function testQueue(engine: Engine): void {
 
       await ann.crashTwice(suspect.id);
 
-      expect(claimable(10)).toEqual([other.id]);
+      expect(await claimable(10)).toEqual([other.id]);
       const item = { owner: 'ann', taskId: suspect.id, agent: 'planner', crashes: 2, aloneCrashes: 0 };
-      expect(store.suspects(10)).toEqual([item]);
-      expect(store.newestSuspects(2)).toEqual([]);
-    });
-
-    test('knows the suspects that run, the newest first', async () => {
-      const ids = [(await ann.create()).id, (await ben.create()).id];
-      for (const [at, owner] of [ann, ben].entries()) await owner.crashTwice(ids[at] ?? '');
-      const first = await ben.claim(ids[1] ?? '');
-      while (store.now() === first.runningSince) await ann.create();
-
-      const second = await ann.claim(ids[0] ?? '');
-
-      expect(store.suspects(10)).toEqual([]);
-      expect(store.newestSuspects(2)).toEqual([held(second), held(first)]);
-      expect(store.newestSuspects(1)).toHaveLength(1);
-    });
-
-    test('knows what a dead process would leave behind', async () => {
-      await ann.create();
-      await ann.finish(await ann.start());
-      const running = await ann.start();
-      const cancelled = await ben.start();
-      await ben.cancel(cancelled.id);
-      const waiting = await ben.start();
-      await ben.sleep(waiting, 'nap', 60_000);
-      await ben.wait(waiting, ['nap']);
-
-      const left = [held(running), held(ben.task(cancelled.id))];
-      expect(store.orphans(10)).toEqual(expect.arrayContaining(left));
-      expect(store.orphans(10)).toHaveLength(2);
-      expect(store.orphans(1)).toHaveLength(1);
-      await ann.requeue(running, 'crashed');
-      await ben.release(cancelled);
-      expect(store.orphans(10)).toEqual([]);
+      expect(await store.suspects(10)).toEqual([item]);
+      expect(await store.newestSuspects(2)).toEqual([]);
     });
 
     test('replaces the descriptions of agents', async () => {
@@ -231,11 +235,10 @@ export function testQueue(engine: Engine): void {
       await store.describeAgents([describe('writer'), describe('planner')]);
       await store.describeAgents([describe('planner'), { ...describe('cook'), inputSchema: { type: 'object' } }]);
 
-      expect(store.agents()).toEqual([{ ...describe('cook'), inputSchema: { type: 'object' } }, describe('planner')]);
+      expect(await store.agents()).toEqual([
+        { ...describe('cook'), inputSchema: { type: 'object' } },
+        describe('planner'),
+      ]);
     });
   });
-}
-
-function held({ owner, id: taskId, fence, status, runningSince }: TaskRecord): HeldTask {
-  return { owner, taskId, fence, status, runningSince };
 }

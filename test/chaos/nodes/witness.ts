@@ -1,0 +1,72 @@
+import type { PostgresCluster } from '../../support/postgres-cluster.ts';
+
+/**
+ * Sees in the database itself, beside the server's code, who writes what under which fence. Each node comes as a user of its
+ * own, so a session's user says which process it is of.
+ */
+const SEEN = `
+create schema witness;
+create table witness.claim (task bigint, fence int, by name, primary key (task, fence));
+create table witness.fault (at timestamptz not null default clock_timestamp(), what text not null);
+
+create function witness.see_task() returns trigger language plpgsql as $$
+begin
+  if new.fence = old.fence + 1 then
+    insert into witness.claim values (new.key, new.fence, session_user);
+  else
+    insert into witness.fault (what) values (format('%s goes from fence %s to %s', new.id, old.fence, new.fence));
+  end if;
+  return null;
+end $$;
+create trigger see_task after update on holdfast.task for each row
+  when (new.fence is distinct from old.fence) execute function witness.see_task();
+
+create function witness.see_event() returns trigger language plpgsql as $$
+declare seen record;
+begin
+  select id, task.fence, claim.by into seen
+    from holdfast.task left join witness.claim on claim.task = task.key and claim.fence = task.fence
+    where task.key = new.task;
+  if seen.by is distinct from session_user then
+    insert into witness.fault (what) values (
+      format('%s writes %s at %s of %s, which %s holds by fence %s', session_user, new.type, new.seq, seen.id, seen.by, seen.fence)
+    );
+  end if;
+  return null;
+end $$;
+-- At the commit, when everything that the transaction changes has been changed.
+create constraint trigger see_event after insert on holdfast.event deferrable initially deferred for each row
+  when (new.type ~ '^(chaos[.]|step[.](started|completed)$|message[.](started|delta)$|task[.](progress|waiting|completed)$|question[.]asked$)')
+  execute function witness.see_event();
+`;
+
+/** What the witness has seen. */
+export interface Testimony {
+  /** Writes under a fence that another claim had replaced, and fences that did not count up, in words. */
+  faults: string[];
+  claims: number;
+  /** Tasks that more than one node has claimed in turn. */
+  moved: number;
+}
+
+/** @param database one that has its tables, and that nobody uses yet */
+export async function setUpWitness(cluster: PostgresCluster, database: string): Promise<void> {
+  await cluster.sql(SEEN, database);
+}
+
+export async function askWitness(cluster: PostgresCluster, database: string): Promise<Testimony> {
+  const faults = await cluster.sql('select what from witness.fault order by at', database);
+  const [claims] = await cluster.sql('select count(*) from witness.claim', database);
+  const [moved] = await cluster.sql(
+    'select count(*) from (select from witness.claim group by task having count(distinct by) > 1) as of_several',
+    database,
+  );
+  return { faults, claims: Number(claims), moved: Number(moved) };
+}
+
+/** Lets every NOTIFY from now on do nothing, and nobody know. */
+export async function dropNotifications(cluster: PostgresCluster, database: string): Promise<void> {
+  // What is built in is called by its number, so another must take its name.
+  const other = `create function pg_catalog.pg_notify(text, text) returns void language sql as 'select'`;
+  await cluster.sql(`alter function pg_catalog.pg_notify(text, text) rename to pg_notify_built_in; ${other}`, database);
+}
