@@ -13,6 +13,7 @@ import { createDispatcher } from './engine/dispatcher.ts';
 import { createHub } from './engine/hub.ts';
 import { createInProgress } from './engine/in-progress.ts';
 import { createLog } from './engine/log.ts';
+import { createNode } from './engine/node.ts';
 import { requeueOrphans } from './engine/orphans.ts';
 import { createQuestions } from './engine/questions.ts';
 import { createStreams } from './engine/streams.ts';
@@ -79,19 +80,24 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   // Every request that waits listens for it.
   setMaxListeners(0, stop.signal);
 
-  const hub = createHub();
+  const { cluster } = store;
+  const node = cluster === null ? null : createNode({ store, cluster, onFatal: fatal });
+  const hub = createHub({ isShared: node !== null });
   const { maxUnfinishedPerOwner: maxUnfinished } = options;
   const dispatcher = createDispatcher({
     store,
     warmMs,
     maxRunningPerOwner: options.maxRunningPerOwner ?? undefined,
     maxPendingPerOwner: maxUnfinished,
+    neighbours: node,
     onTrouble: onCopyTrouble,
     onFatal: fatal,
   });
-  const sweeper = createSweeper({ store, retentionMs, onFatal: fatal });
+  const sweeper = createSweeper({ store, retentionMs, isOnDuty: node?.isOnDuty ?? null, onFatal: fatal });
   const listeners = [hub.onCommitted, dispatcher.onCommitted, sweeper.onCommitted];
-  const { log, backlog } = watchBacklog(createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal }));
+  if (node !== null) listeners.push(node.onCommitted);
+  const ownLog = createLog({ store, listeners, follow: dispatcher.follow, onFatal: fatal });
+  const { log, backlog } = watchBacklog(node?.watch(ownLog) ?? ownLog);
   const { onReports } = dispatcher;
   const pool = await createPool({
     size,
@@ -185,11 +191,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   store.watch({
     onFailed: fatal,
     onLogHeld: (bytes) => logger.warn({ walBytes: bytes }, 'another process keeps the database from taking in its WAL'),
-    onForeign() {},
+    onForeign: node?.onForeign ?? (() => {}),
   });
   try {
     await store.describeAgents(pool.agents);
-    await requeueOrphans(store, log);
+    if (node === null) await requeueOrphans(store, log);
+    else await node.start({ hub, dispatcher, sweeper, log });
     failpoint?.('requeued-not-listening');
     const http = await listen(app, { host, port, logger, metrics, refuseEarly, maxConnections: limits.maxConnections });
     failpoint?.('listening-not-claiming');
@@ -217,6 +224,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       failpoint?.('drained-not-given-back');
       await pool.stop();
       await dispatcher.stop(GIVE_BACK_MS);
+      node?.stop();
       failpoint?.('given-back-not-closed');
       limits.requests.close();
       access.close();
@@ -224,6 +232,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await store.close();
     }
   } catch (error) {
+    node?.stop();
     await pool.stop();
     throw error;
   }

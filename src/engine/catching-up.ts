@@ -1,5 +1,5 @@
 import { isTerminal } from '../model/task.ts';
-import type { Cluster, CopyState } from '../store/store.ts';
+import type { Cluster, CopyState } from '../store/cluster.ts';
 import type { DropReason } from '../worker/protocol.ts';
 import type { Copies } from './copies.ts';
 import type { Copy } from './copy.ts';
@@ -14,7 +14,7 @@ export interface CatchingUp {
 export interface CatchingUpOptions {
   cluster: Pick<Cluster, 'copies'>;
   copies: Pick<Copies, 'of' | 'get' | 'ord' | 'learn' | 'cut'>;
-  underWay: UnderWay;
+  underWay: Pick<UnderWay, 'settled'>;
   /** By the store's clock. */
   now(): number;
   /** These tasks are in the queue, and their copies wait here. */

@@ -2,7 +2,7 @@ import { failpoint } from '../failpoint.ts';
 import type { VerbCall } from '../model/batch.ts';
 import type { Store } from '../store/store.ts';
 import type { Pool } from '../worker/pool.ts';
-import { createContest } from './contest.ts';
+import type { Contest } from './contest.ts';
 import type { Copies } from './copies.ts';
 import { groupBy } from './group-by.ts';
 import type { Followers, Log } from './log.ts';
@@ -53,6 +53,7 @@ const UNKNOWN_VERSION = '';
 export interface ClaimsOptions {
   store: Pick<Store, 'claimable' | 'cluster' | 'node'>;
   copies: Pick<Copies, 'claim' | 'unclaim' | 'busy' | 'adopting'>;
+  contest: Contest;
   /** Whether claims may be made. Default: always. */
   mayClaim?: () => boolean;
   /** How many tasks of one owner may run at once. Default: as many as there are slots. */
@@ -64,8 +65,7 @@ export interface ClaimsOptions {
 
 export function createClaims(options: ClaimsOptions): Claims {
   const { store, copies, maxRunningPerOwner = Number.POSITIVE_INFINITY, onSettled, onFatal } = options;
-  const { mayClaim = () => true } = options;
-  const contest = createContest();
+  const { contest, mayClaim = () => true } = options;
   /** The owners of tasks whose claims are on their way. */
   const claiming = new Map<string, string>();
   let running: { log: Log; pool: Pool } | null = null;
@@ -138,7 +138,7 @@ export function createClaims(options: ClaimsOptions): Claims {
     const most = free();
     isCrowded = most <= 0 || claimSome(await offered(pool, most), most);
     // A slot may become free without a commit: a thread comes up, or is given up on. So may what was left to others.
-    const isMore = isCrowded || contest.leftAlone > 0;
+    const isMore = isCrowded || contest.spared > 0;
     if (isMore && lookAgain === null && running !== null) lookAgain = setTimeout(lookLater, AGAIN_MS).unref();
   }
 
@@ -151,7 +151,7 @@ export function createClaims(options: ClaimsOptions): Claims {
   function offered({ agents }: Pool, most: number): Promise<Candidate[]> {
     const full = new Set([...roomOfOwners()].filter(([, left]) => left <= 0).map(([owner]) => owner));
     const known = store.cluster === null ? null : agents.map(({ name }) => name);
-    return store.claimable(most + claiming.size + contest.leftAlone + 1, full, known);
+    return store.claimable(most + claiming.size + contest.spared + 1, full, known);
   }
 
   /**

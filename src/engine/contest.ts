@@ -5,15 +5,19 @@
 export interface Contest {
   /** A claim was refused. */
   lost(taskId: string): void;
-  /** How many are left alone now. */
-  readonly leftAlone: number;
+  /** Leaves a task to others for so long. */
+  spare(taskId: string, ms: number): void;
+  /** Leaves it to nobody any more. */
+  want(taskId: string): void;
+  /** How many are left to others now. */
+  readonly spared: number;
   /** Those that are not. */
   open<Candidate extends { taskId: string }>(candidates: readonly Candidate[]): Candidate[];
   /** Where among so many candidates to begin that so many can be taken: the first, as long as nobody else is about. */
   begin(candidates: number, taken: number): number;
 }
 
-const LEFT_ALONE_MS = 200;
+const LOST_MS = 200;
 const CONTESTED_MS = 1000;
 
 export interface ContestOptions {
@@ -24,30 +28,33 @@ export interface ContestOptions {
 }
 
 export function createContest({ clock = () => performance.now(), random = Math.random }: ContestOptions = {}): Contest {
-  /** Since when, the longest first. */
-  const left = new Map<string, number>();
+  /** Until when. */
+  const spared = new Map<string, number>();
   let lastLost = Number.NEGATIVE_INFINITY;
 
   function forget(): void {
-    for (const [taskId, since] of left) {
-      if (clock() - since < LEFT_ALONE_MS) return;
-      left.delete(taskId);
-    }
+    const now = clock();
+    for (const [taskId, until] of spared) if (until <= now) spared.delete(taskId);
+  }
+
+  function spare(taskId: string, ms: number): void {
+    spared.set(taskId, clock() + ms);
   }
 
   return {
     lost(taskId) {
       lastLost = clock();
-      left.delete(taskId);
-      left.set(taskId, lastLost);
+      spare(taskId, LOST_MS);
     },
-    get leftAlone() {
+    spare,
+    want: (taskId) => void spared.delete(taskId),
+    get spared() {
       forget();
-      return left.size;
+      return spared.size;
     },
     open(candidates) {
       forget();
-      return candidates.filter(({ taskId }) => !left.has(taskId));
+      return candidates.filter(({ taskId }) => !spared.has(taskId));
     },
     begin(candidates, taken) {
       const isContested = clock() - lastLost < CONTESTED_MS;

@@ -6,6 +6,7 @@ import type { HeldTask, Store } from '../store/store.ts';
 import type { Pool, PoolOptions } from '../worker/pool.ts';
 import type { Report } from '../worker/protocol.ts';
 import { createClaims } from './claims.ts';
+import { createContest } from './contest.ts';
 import { type Copies, createCopies } from './copies.ts';
 import type { Copy, NumberedReport } from './copy.ts';
 import { groupBy } from './group-by.ts';
@@ -15,6 +16,7 @@ import { createReleases } from './releases.ts';
 import { verbOfReport } from './report-verb.ts';
 import { createTaking, leaseOf, REFUSED, releaseOf } from './taking.ts';
 import { wokenBy } from './waking.ts';
+import { createWarmFirst } from './warm-first.ts';
 import { createWriting, type Entry } from './writing.ts';
 
 /** Gives queued tasks to workers, and writes down what workers report. */
@@ -102,10 +104,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     onFatal,
   });
+  const contest = createContest();
   const claims = createClaims({
-    ...{ store, copies, maxRunningPerOwner, mayClaim: isAlive, onSettled: tellIfIdle, onFatal },
+    ...{ store, copies, contest, maxRunningPerOwner, mayClaim: isAlive, onSettled: tellIfIdle, onFatal },
   });
   const quarantine = createQuarantine({ store, claims, isMine: neighbours?.isOnDuty ?? (() => true), onFatal });
+  const warmFirst = neighbours === null ? null : createWarmFirst({ store, copies, contest, claims, onFatal });
   const releases = createReleases({
     release(copy) {
       write(copy.worker ?? NO_WORKER, copy.owner, copy, [releaseOf(copy)]);
@@ -205,6 +209,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
     onCommitted(owner, calls, committed) {
       copies.committed(owner, calls, committed);
+      warmFirst?.onCommitted(owner, calls, committed);
       for (const [at, { verb, args }] of calls.entries()) {
         if (verb === 'claimTask') claims.settled(args.taskId, committed.outcomes[at]?.ok === true);
       }

@@ -3,8 +3,8 @@ export interface DueTimes {
   add(at: number): void;
   /** The earliest; null when there is none. */
   next(): number | null;
-  /** Forgets those up to an instant. */
-  pass(now: number): void;
+  /** Forgets those up to an instant. @returns whether there were any */
+  pass(now: number): boolean;
 }
 
 /** What is more is left to the process that looks for all. */
@@ -34,6 +34,6 @@ export function createDueTimes(): DueTimes {
       if (times.length > MOST) times.shift();
     },
     next: () => times.at(-1) ?? null,
-    pass: (now) => void times.splice(later(now)),
+    pass: (now) => times.splice(later(now)).length > 0,
   };
 }

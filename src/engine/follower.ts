@@ -1,4 +1,5 @@
-import type { Cluster, Store } from '../store/store.ts';
+import type { Cluster } from '../store/cluster.ts';
+import type { Store } from '../store/store.ts';
 import type { CatchingUp } from './catching-up.ts';
 import type { Copies } from './copies.ts';
 import type { Hub } from './hub.ts';

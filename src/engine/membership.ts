@@ -1,4 +1,4 @@
-import type { Cluster } from '../store/store.ts';
+import type { Cluster } from '../store/cluster.ts';
 import type { Reconciling } from './reconciling.ts';
 import { unlessFull } from './refusal.ts';
 
@@ -32,6 +32,8 @@ export interface MembershipOptions {
   onExpired(): void;
   /** The lease holds again, or for the first time. */
   onAlive(): void;
+  /** Others are dead, and what they ran is to be taken over. */
+  onBuried(): void;
   /** Called when a renewal fails, and not for want of the database: a bug. */
   onFatal(error: unknown): void;
   /** Ms that go on while the process is stopped, from any beginning. */
@@ -39,7 +41,7 @@ export interface MembershipOptions {
 }
 
 export function createMembership(options: MembershipOptions): Membership {
-  const { cluster, reconciling, onExpired, onAlive, onFatal, clock = () => performance.now() } = options;
+  const { cluster, reconciling, onExpired, onAlive, onBuried, onFatal, clock = () => performance.now() } = options;
   const { leaseMs } = cluster;
   /** Until when the lease holds for certain; null while it does not. */
   let aliveUntil: number | null = null;
@@ -78,7 +80,7 @@ export function createMembership(options: MembershipOptions): Membership {
     const { held } = await cluster.renew();
     renewed(sentAt);
     await reconciling.reconcile(before, held);
-    await cluster.buryDead();
+    if ((await cluster.buryDead()) > 0) onBuried();
   }
 
   function arm(ms: number): void {

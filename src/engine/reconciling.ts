@@ -25,7 +25,7 @@ export interface Holder {
 
 export interface ReconcilingOptions {
   copies: Pick<Copies, 'unfinished' | 'get' | 'cut'>;
-  underWay: UnderWay;
+  underWay: Pick<UnderWay, 'settled'>;
   /** Nothing here runs this task, unless it was told to stop and has not let go yet. */
   giveBack(task: HeldTask): void;
 }

@@ -2,8 +2,8 @@ import { failpoint } from '../failpoint.ts';
 import type { VerbCall } from '../model/batch.ts';
 import { taskError } from '../model/task-error.ts';
 import type { DueItem, Store } from '../store/store.ts';
-import { groupBy } from './group-by.ts';
 import { createDueTimes } from './due-times.ts';
+import { groupBy } from './group-by.ts';
 import type { CommitListener, Log } from './log.ts';
 import { unlessFull } from './refusal.ts';
 
@@ -115,17 +115,21 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   async function turnOf(log: Log): Promise<void> {
     armedFor = Number.POSITIVE_INFINITY;
     ticking = true;
+    const hasPassed = own.pass(store.now());
     const done = await tick(log).then(() => true, unlessFull);
     // Before it is seen what is next: what that look comes too early for arms the next turn itself.
     ticking = false;
-    const next = done === null ? null : await nextAt().catch(unlessFull);
+    const next = done === null ? null : await nextAt(hasPassed).catch(unlessFull);
     arm(next ?? store.now() + RETRY_MS);
   }
 
-  /** When to look next, as far as this process has to. */
-  async function nextAt(): Promise<number> {
-    own.pass(store.now());
-    const mine = own.next() ?? NEVER;
+  /**
+   * When to look next, as far as this process has to.
+   *
+   * @param hasPassed whether something of its own was due by this clock: by the store's it may be a little later
+   */
+  async function nextAt(hasPassed: boolean): Promise<number> {
+    const mine = Math.min(own.next() ?? NEVER, hasPassed ? store.now() + OTHERS_MS : NEVER);
     if (isOnDuty?.() === false) return mine;
     const dueAt = (await store.nextDueAt()) ?? NEVER;
     const any = isOnDuty === null ? dueAt : Math.min(mine, Math.max(dueAt, store.now()) + OTHERS_MS);

@@ -160,7 +160,7 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
       errors: ['not_found', 'task_finished', 'storage_full', 'storage_unavailable'],
       async handle(c) {
         const id = pathId(c, 'taskId', 'task');
-        await tasks.record(ownerOf(c), id);
+        await tasks.get(ownerOf(c), id);
         const { body, json } = await readBody(c, cancelBody);
         readQuery(c, noQuery);
         const cancelled = await tasks.cancel(ownerOf(c), id, body.reason, readKey(c, json));
@@ -189,7 +189,7 @@ export function taskOperations(tasks: Tasks, held: HeldOpen): Operation[] {
       ],
       async handle(c) {
         const id = pathId(c, 'taskId', 'task');
-        await tasks.record(ownerOf(c), id);
+        await tasks.get(ownerOf(c), id);
         const { json } = await readBody(c, retryBody);
         readQuery(c, noQuery);
         const retried = await tasks.retry(ownerOf(c), id, readKey(c, json));

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
-import { networkFileSystem } from './file-system.ts';
 import { StartRefusal } from '../start-refusal.ts';
+import { networkFileSystem } from './file-system.ts';
 
 /**
  * Makes the directory of the data if it is missing.

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { getTableName } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { MovedRow, MovedTable } from '../moved-tables.ts';
+import { StartRefusal } from '../start-refusal.ts';
 import { accessGrant, token } from './access/schema.ts';
 import { selectColumns } from './columns.ts';
 import { databaseFile, openConnection } from './connection.ts';
@@ -11,7 +12,6 @@ import { conversation, message } from './conversation-schema.ts';
 import { APPLIED, inspectIdentity, MIGRATIONS } from './identity.ts';
 import { lockDirectory } from './lock.ts';
 import { event, idempotencyKey, log, logEpoch } from './log-schema.ts';
-import { StartRefusal } from '../start-refusal.ts';
 import { asStartRefusal } from './start-refusal.ts';
 import { journal, question, task } from './task-schema.ts';
 
@@ -52,16 +52,12 @@ export function openExport(dir: string): Export {
   }
 }
 
-/** What was got with a session that has ended since opens nothing. */
-const OF_A_SESSION = 'where session_hash is null or session_hash in (select hash from access_grant)';
-
 function exportOf(db: Database.Database, access: Database.Database | null, close: () => void): Export {
   function statementOf(name: MovedTable, columns: string | null) {
     const isOfAccess = name === 'token' || name === 'accessGrant';
     const table = isOfAccess ? ACCESS_TABLES[name] : TABLES[name];
     const from = getTableName(table);
-    const where = name === 'accessGrant' ? OF_A_SESSION : '';
-    const text = `select ${columns ?? selectColumns(table, from)} from ${from} ${where}`;
+    const text = `select ${columns ?? selectColumns(table, from)} from ${from}`;
     return (isOfAccess ? access : db)?.prepare<[], MovedRow>(text);
   }
   return {

@@ -1,8 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Turn, TurnEntry } from '../../model/agent.ts';
-import type { EventData } from '../../model/event.ts';
-
-type ToolEntry = TurnEntry & { kind: 'tool' };
+import { entriesOf, type Told } from '../turn-entries.ts';
 
 const MAX_TURNS = 50;
 /** Of JSON, of all turns together. */
@@ -12,11 +10,6 @@ interface Row {
   key: number;
   taskId: string;
   status: Turn['status'];
-}
-
-interface Told {
-  type: 'message.completed' | 'tool.called' | 'tool.returned';
-  data: string;
 }
 
 /**
@@ -60,39 +53,4 @@ export function createReadHistory(
     }
     return told.reverse();
   };
-}
-
-/** @param own ids of the turn's messages: one that was sent to it, and not taken, has begun a turn, and is told there */
-function entriesOf(events: readonly Told[], own: ReadonlySet<string>): TurnEntry[] {
-  const entries: TurnEntry[] = [];
-  const tools = new Map<string, ToolEntry>();
-  for (const { type, data } of events) {
-    if (type === 'message.completed') {
-      const { message }: EventData['message.completed'] = JSON.parse(data);
-      if (!own.has(message.id)) continue;
-      const { role, content, status } = message;
-      entries.push({ kind: 'message', role, content, status });
-    } else if (type === 'tool.called') {
-      // Another attempt calls it again, in the same place.
-      const { toolCallId, name, input }: EventData['tool.called'] = JSON.parse(data);
-      const earlier = tools.get(toolCallId);
-      if (earlier !== undefined) earlier.outcome = { status: 'unfinished' };
-      else {
-        const entry: ToolEntry = { kind: 'tool', toolCallId, name, input, outcome: { status: 'unfinished' } };
-        tools.set(toolCallId, entry);
-        entries.push(entry);
-      }
-    } else {
-      const returned: EventData['tool.returned'] = JSON.parse(data);
-      const tool = tools.get(returned.toolCallId);
-      if (tool !== undefined) tool.outcome = outcomeOf(returned);
-    }
-  }
-  return entries;
-}
-
-function outcomeOf(returned: EventData['tool.returned']): ToolEntry['outcome'] {
-  if ('error' in returned) return { status: 'failed', error: returned.error };
-  const { output, truncated } = returned;
-  return { status: 'returned', output, ...(truncated && { truncated }) };
 }

@@ -3,9 +3,9 @@ import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueInd
 import type { RowKind, RowStatus } from '../../model/journal.ts';
 import { type QuestionStatus, questionSchema } from '../../model/question.ts';
 import { TASK_STATUSES } from '../../model/task.ts';
+import { STATUS_FITS_KIND } from '../row-statuses.ts';
 import { logReference, oneOf } from './log-schema.ts';
 import { CLAIMABLE, SUSPECT, SUSPECT_RUNNING } from './offered.ts';
-import { STATUS_FITS_KIND } from '../row-statuses.ts';
 
 // Columns that hold JSON are TEXT. Times are epoch ms. Wide columns stand last, so that reading the others skips them.
 

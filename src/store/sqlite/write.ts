@@ -2,15 +2,15 @@ import type { Database } from 'better-sqlite3';
 import { type Batch, KEY_LIFETIME_MS } from '../../model/batch.ts';
 import type { Event } from '../../model/event.ts';
 import type { LogRecord } from '../../model/log-record.ts';
-import { isTerminal, type TaskRecord } from '../../model/task.ts';
 import type { View } from '../../model/view.ts';
+import { isInLine, movesLane } from '../lane-moves.ts';
+import { claimableCount } from '../offered.ts';
 import { hasTurned } from '../task-changes.ts';
 import { fromConversation, PUT_CONVERSATION } from './conversation-row.ts';
 import { fromRow, PUT_ROW } from './journal-row.ts';
 import { createUnblock } from './lanes.ts';
 import type { Loaded } from './load.ts';
 import { fromMessage, PUT_MESSAGE } from './message-row.ts';
-import { claimableCount } from '../offered.ts';
 import { createPurge } from './purge.ts';
 import { fromQuestion, INSERT_QUESTION } from './question-row.ts';
 import { ALL_ASSIGNED, fromTask, INSERT_TASK, OFTEN_ASSIGNED, taskProgress, taskUpdate } from './task-row.ts';
@@ -169,16 +169,6 @@ function isClean(view: View): boolean {
   const { dirtyTasks, dirtyQuestions, dirtyConversations, dirtyRows, droppedRows, newKeys, pruned, purged } = view;
   const dirty = dirtyTasks.size + dirtyQuestions.size + dirtyConversations.size + dirtyRows.size + droppedRows.size;
   return dirty + newKeys.length + pruned.length + purged.length === 0;
-}
-
-/** Whether a task of a lane is in its line, where it can be blocked. */
-function isInLine({ status, runAt }: TaskRecord): boolean {
-  return status === 'queued' && runAt === null;
-}
-
-function movesLane(before: TaskRecord | undefined, after: TaskRecord): boolean {
-  if (before === undefined || isInLine(before) !== isInLine(after) || before.held !== after.held) return true;
-  return isTerminal(before.status) !== isTerminal(after.status);
 }
 
 function keyOf(keys: Map<string, number>, id: string): number {
