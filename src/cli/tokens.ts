@@ -22,7 +22,7 @@ interface CreateFlags extends StorageFlags {
   json?: true;
 }
 
-/** `holdfast tokens`: who may come in to a data directory, whether or not a server runs on it. */
+/** `holdfast tokens`: who may come in to a data directory or a database, whether or not servers run on it. */
 export function addTokens(program: Command, usage: Usage): void {
   const tokens = program.command('tokens').description('Make, list and revoke API tokens.');
   addStorageOptions(tokens.command('create'))
@@ -55,7 +55,7 @@ export function addTokens(program: Command, usage: Usage): void {
     });
 }
 
-async function withStore<T>(storage: Storage, use: (store: AccessStore) => T | Promise<T>): Promise<T> {
+async function withStore<T>(storage: Storage, use: (store: AccessStore) => Promise<T>): Promise<T> {
   try {
     const store = await openAccess(storage);
     try {

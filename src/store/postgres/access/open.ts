@@ -1,5 +1,6 @@
 import { scopesIn } from '../../../model/access.ts';
 import type { AccessStore, KnownGrant, TokenRecord } from '../../access.ts';
+import { BY_INDEX } from '../by-index.ts';
 import { createOpenLink } from '../connection.ts';
 import { createDatabaseClock } from '../database-clock.ts';
 import { asStoreError, codeOf } from '../failure.ts';
@@ -21,8 +22,8 @@ const TABLES: TableSet = {
  * wait meanwhile: a ticket that a power cut takes is got anew.
  */
 const USES = {
-  operator: { settings: { synchronous_commit: 'on' }, statementTimeoutMs: 10_000 },
-  server: { settings: { synchronous_commit: 'off' }, statementTimeoutMs: 2_000 },
+  operator: { settings: { ...BY_INDEX, synchronous_commit: 'on' }, statementTimeoutMs: 10_000 },
+  server: { settings: { ...BY_INDEX, synchronous_commit: 'off' }, statementTimeoutMs: 2_000 },
 } as const;
 
 /** Windows that are over and nobody asks for go with each addition, so many at a time. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type AnyPgColumn, check, index, pgSchema, smallint } from 'drizzle-orm/pg-core';
-import { long, oneOf, text } from '../column-types.ts';
+import { long, oneOf, text } from '../column.ts';
 
 // In a schema of its own: who may come in is kept, backed up and brought back apart from the tasks. Times are epoch ms, scopes
 // are separated by spaces, hashes are hexadecimal. Nothing here can be text that must be escaped.
