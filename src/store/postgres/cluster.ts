@@ -1,5 +1,5 @@
 import type { KeyResolution, RowKind } from '../../model/journal.ts';
-import type { Cluster, CopyState } from '../store.ts';
+import type { Cluster, CopyState } from '../cluster.ts';
 import { useAgain } from './ask.ts';
 import { NOW_MS } from './database-clock.ts';
 import { fromText, toText } from './escape.ts';

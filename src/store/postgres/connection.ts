@@ -83,9 +83,8 @@ async function openLinkTo(postgres: Postgres, options: ConnectionOptions, place:
     socket,
   } as ClientOptions);
   const disconnect = () => {
-    destroy();
     // What still waits in its queue is told so.
-    sql.end({ timeout: 0 }).catch(() => {});
+    destroy(() => sql.end({ timeout: 0 }).catch(() => {}));
   };
   const first = createLink(sql, disconnect, { prepare: false, settings: '', patienceMs: CONNECT_TIMEOUT_MS });
   closed = first.onClosed;
@@ -112,7 +111,7 @@ async function openLinkTo(postgres: Postgres, options: ConnectionOptions, place:
 }
 
 /** A socket is made once: postgres.js would connect again, and go on with what belongs to a transaction that is gone. */
-function oneSocket(place: Place): { socket: () => Promise<Socket>; destroy: () => void } {
+function oneSocket(place: Place): { socket: () => Promise<Socket>; destroy: (whenClosed: () => void) => void } {
   let socket: Socket | undefined;
   return {
     socket() {
@@ -129,7 +128,13 @@ function oneSocket(place: Place): { socket: () => Promise<Socket>; destroy: () =
         });
       });
     },
-    destroy: () => socket?.destroy(),
+    destroy(whenClosed) {
+      if (socket === undefined || socket.closed) return whenClosed();
+      // Under TLS postgres.js writes a last word to what is above it: only once that is closed, too, it does not.
+      socket.on('error', () => {});
+      socket.once('close', () => setImmediate(whenClosed));
+      socket.destroy();
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, unique } from 'drizzle-orm/pg-core';
 import type { Message } from '../../model/event.ts';
-import { holdfast, long, oneOf, rowKey, text } from './column-types.ts';
+import { holdfast, long, oneOf, rowKey, text } from './column.ts';
 import { logReference } from './log-schema.ts';
 import { taskReference } from './task-schema.ts';
 

@@ -1,9 +1,9 @@
 import { isTurnLane } from '../../model/lane.ts';
-import { toText } from './escape.ts';
 import { SUSPECT_CRASHES } from '../offered.ts';
+import { toText } from './escape.ts';
 import { type Asked, type Statement, statement } from './statement.ts';
 
-const QUEUED = `task.log = $1 and task.lane = lane.name and task.status = 'queued' and task.run_at is null and task.lane is not null`;
+const QUEUED = `task.status = 'queued' and task.run_at is null and task.lane is not null`;
 const COUNTED = `returning not held and crashes < ${SUSPECT_CRASHES} as counts`;
 
 /**
@@ -19,8 +19,10 @@ function unblock(head: string, blocked: string): Statement<never> {
     `with lane as materialized (
         select given.name, (${head}) as head from unnest($2::text[]) as given(name)),
       freed as (update holdfast.task set blocked = false from lane where task.key = lane.head and task.blocked ${COUNTED}),
-      halted as (update holdfast.task set blocked = true from lane
-        where ${QUEUED} and not task.blocked and task.key is distinct from lane.head ${blocked} ${COUNTED})
+      behind as (select other.key from lane cross join lateral (
+        select key from holdfast.task where task.log = $1 and task.lane = lane.name and ${QUEUED} and not task.blocked
+          and task.key is distinct from lane.head ${blocked} offset 0) as other),
+      halted as (update holdfast.task set blocked = true from behind where task.key = behind.key ${COUNTED})
     update holdfast.log set claimable = claimable
         + (select count(*) from freed where counts) - (select count(*) from halted where counts)
       where id = $1`,
@@ -28,8 +30,7 @@ function unblock(head: string, blocked: string): Statement<never> {
 }
 
 const UNBLOCK_KEYS = unblock(
-  `select task.key from holdfast.task where task.log = $1 and task.lane = given.name and task.status = 'queued'
-      and task.run_at is null and task.lane is not null
+  `select task.key from holdfast.task where task.log = $1 and task.lane = given.name and ${QUEUED}
       and not exists (select 1 from holdfast.task as busy
         where busy.log = $1 and busy.lane = given.name and busy.held and busy.lane is not null)
     order by task.priority desc, task.key limit 1`,

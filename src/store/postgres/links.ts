@@ -1,3 +1,4 @@
+import { isLoss } from './failure.ts';
 import type { Link } from './link.ts';
 
 /** A bounded number of connections, opened as they are needed, each lent to one at a time. */
@@ -42,8 +43,14 @@ export function createLinks(open: () => Promise<Link>, size: number): Links {
       return result;
     } catch (error) {
       link.close();
+      // Where one was lost the others may be, and each would take its time to be found out.
+      if (isLoss(error)) closeIdle();
       throw error;
     }
+  }
+
+  function closeIdle(): void {
+    for (const link of idle.splice(0)) link.close();
   }
 
   function takeIdle(): Link | undefined {
@@ -64,7 +71,7 @@ export function createLinks(open: () => Promise<Link>, size: number): Links {
     async end() {
       ended = true;
       if (lent > 0) await new Promise<void>((resolve) => closing.push(resolve));
-      for (const link of idle.splice(0)) link.close();
+      closeIdle();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, index, integer, primaryKey, unique } from 'drizzle-orm/pg-core';
-import { holdfast, long, rowKey, text } from './column-types.ts';
+import { holdfast, long, rowKey, text } from './column.ts';
 
 // Columns that hold JSON are text: `jsonb` loses what JSON can hold. Times are epoch ms. Text that anybody may have written
 // is escaped, see `escape.ts`.

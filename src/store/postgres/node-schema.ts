@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, primaryKey, smallint } from 'drizzle-orm/pg-core';
-import { holdfast, long, text } from './column-types.ts';
+import { holdfast, long, text } from './column.ts';
 
 /** A process that has the database open, and until when it lives if nothing more is heard of it. Once dead it stays so. */
 export const node = holdfast.table('node', {

@@ -1,5 +1,6 @@
 import type { Batch } from '../../model/batch.ts';
 import type { Committed, Store, StoreWatcher } from '../store.ts';
+import { BY_INDEX } from './by-index.ts';
 import { createCluster } from './cluster.ts';
 import { createCommitQueue } from './commit-queue.ts';
 import { type ConnectionOptions, createOpenLink } from './connection.ts';
@@ -39,14 +40,6 @@ const DEFAULT_LEASE_MS = 30_000;
 /** A lock may be held by a process that is stopped, until the server takes its transaction away. */
 const LOCK_TIMEOUT_MS = 8_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
-
-/** Each statement knows its index; a hash over all owners is never the quickest way to one of them. */
-const BY_INDEX = {
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  plan_cache_mode: 'force_generic_plan',
-};
 
 /**
  * Opens the store of a database that several processes share, and makes its tables if need be.
@@ -149,8 +142,8 @@ function createPools(
     lock_timeout: String(LOCK_TIMEOUT_MS),
   };
   const writing = createLinks(openLink(whenWriting), size - forServing - forReading);
-  const reading = createLinks(openLink({}), forReading);
-  const serving = createLinks(openLink({ synchronous_commit: synchronousCommit }), forServing);
+  const reading = createLinks(openLink(BY_INDEX), forReading);
+  const serving = createLinks(openLink({ ...BY_INDEX, synchronous_commit: synchronousCommit }), forServing);
   return {
     writing,
     reading,

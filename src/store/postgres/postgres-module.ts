@@ -10,6 +10,9 @@ export async function loadPostgres(): Promise<Postgres> {
     return postgres;
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new StartRefusal('A PostgreSQL needs the package "postgres" beside this one: npm install postgres', error);
+    throw new StartRefusal(
+      'A PostgreSQL needs the package "postgres" beside this one: npm install postgres@3.4.9',
+      error,
+    );
   }
 }

@@ -1,10 +1,9 @@
 import type { Turn, TurnEntry } from '../../model/agent.ts';
-import type { EventData } from '../../model/event.ts';
+import { entriesOf, type Told } from '../turn-entries.ts';
 import { fromText } from './escape.ts';
 import type { Link } from './link.ts';
 import { statement } from './statement.ts';
 
-type ToolEntry = TurnEntry & { kind: 'tool' };
 type MessageEntry = TurnEntry & { kind: 'message' };
 
 const MAX_TURNS = 50;
@@ -19,11 +18,7 @@ interface TurnRow {
   status: Turn['status'];
 }
 
-interface Told {
-  task: number;
-  type: 'message.completed' | 'tool.called' | 'tool.returned';
-  data: string;
-}
+type ToldOfTask = Told & { task: number };
 
 interface Said extends Omit<MessageEntry, 'kind'> {
   task: number;
@@ -35,7 +30,7 @@ const TURNS = statement<TurnRow>(
     where log = (select id from holdfast.log where owner = $1) and conversation_id = $2 and is_turn and key < $3
     order by key desc limit ${MAX_TURNS}`,
 );
-const TOLD = statement<Told>(
+const TOLD = statement<ToldOfTask>(
   `select task, type, data from holdfast.event where root = any($1::bigint[]) and task = root
     and type in ('message.completed', 'tool.called', 'tool.returned') order by seq`,
 );
@@ -77,49 +72,15 @@ export async function readHistory(
   return told.reverse();
 }
 
-function ofTask(events: readonly Told[], key: number): Told[] {
+function ofTask(events: readonly ToldOfTask[], key: number): ToldOfTask[] {
   return events.filter(({ task }) => task === key);
 }
 
 /** Of a turn whose events are pruned what was said is left. */
-function entriesOfTurn(told: readonly Told[], said: readonly Said[]): TurnEntry[] {
+function entriesOfTurn(told: readonly ToldOfTask[], said: readonly Said[]): TurnEntry[] {
   return told.length === 0 ? said.map(entryOf) : entriesOf(told, new Set(said.map(({ id }) => id)));
 }
 
 function entryOf({ role, content, status }: Said): TurnEntry {
   return { kind: 'message', role, content: fromText(content), status };
-}
-/** @param own ids of the turn's messages: one that was sent to it, and not taken, has begun a turn, and is told there */
-function entriesOf(events: readonly Pick<Told, 'type' | 'data'>[], own: ReadonlySet<string>): TurnEntry[] {
-  const entries: TurnEntry[] = [];
-  const tools = new Map<string, ToolEntry>();
-  for (const { type, data } of events) {
-    if (type === 'message.completed') {
-      const { message }: EventData['message.completed'] = JSON.parse(data);
-      if (!own.has(message.id)) continue;
-      const { role, content, status } = message;
-      entries.push({ kind: 'message', role, content, status });
-    } else if (type === 'tool.called') {
-      // Another attempt calls it again, in the same place.
-      const { toolCallId, name, input }: EventData['tool.called'] = JSON.parse(data);
-      const earlier = tools.get(toolCallId);
-      if (earlier !== undefined) earlier.outcome = { status: 'unfinished' };
-      else {
-        const entry: ToolEntry = { kind: 'tool', toolCallId, name, input, outcome: { status: 'unfinished' } };
-        tools.set(toolCallId, entry);
-        entries.push(entry);
-      }
-    } else {
-      const returned: EventData['tool.returned'] = JSON.parse(data);
-      const tool = tools.get(returned.toolCallId);
-      if (tool !== undefined) tool.outcome = outcomeOf(returned);
-    }
-  }
-  return entries;
-}
-
-function outcomeOf(returned: EventData['tool.returned']): ToolEntry['outcome'] {
-  if ('error' in returned) return { status: 'failed', error: returned.error };
-  const { output, truncated } = returned;
-  return { status: 'returned', output, ...(truncated && { truncated }) };
 }

@@ -21,6 +21,8 @@ function textOf(code: string, message: string, database: string): string | null 
   if (code === '42501') return `${database} does not allow this user to make or use its tables (${message}).`;
   if (code === '53100') return `${database} has no space left on its disk; free some, and start again.`;
   if (code === '53300') return `${database} has as many connections as it allows (${message}).`;
+  if (/CERT|LEAF_SIGNATURE|^ERR_(TLS|SSL)/.test(code))
+    return `${database} has no certificate that is trusted here: ${message}.`;
   if (/^(E[A-Z]+|08...|57P.*|CONNECT.*)?$/.test(code)) return `${database} cannot be reached: ${message}`;
   return null;
 }

@@ -3,10 +3,10 @@ import { boolean, check, index, integer, primaryKey, unique, uniqueIndex } from 
 import type { RowKind, RowStatus } from '../../model/journal.ts';
 import { type QuestionStatus, questionSchema } from '../../model/question.ts';
 import { TASK_STATUSES, type TaskStatus } from '../../model/task.ts';
-import { holdfast, long, oneOf, rowKey, text } from './column-types.ts';
+import { STATUS_FITS_KIND } from '../row-statuses.ts';
+import { holdfast, long, oneOf, rowKey, text } from './column.ts';
 import { logReference } from './log-schema.ts';
 import { CLAIMABLE, SUSPECT, SUSPECT_RUNNING } from './offered.ts';
-import { STATUS_FITS_KIND } from '../row-statuses.ts';
 
 // Columns that hold JSON are text. Times are epoch ms. Wide columns stand last, so that reading the others skips them.
 

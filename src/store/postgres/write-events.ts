@@ -1,5 +1,4 @@
 import type { Event } from '../../model/event.ts';
-import { toText } from './escape.ts';
 import { type Asked, statement } from './statement.ts';
 
 /** What stands for the task of an event that has none. */
@@ -38,7 +37,7 @@ export function insertEvents(events: readonly Event[], logId: number, taskKey: K
     conversationId === null ? null : conversationKey(conversationId),
   );
   const types = events.map(({ type }) => type);
-  const steps = events.map(({ step }) => toText(step));
+  const steps = events.map(({ step }) => step);
   const data = events.map(({ data }) => data);
   const values = [logId, first.seq, first.at, tasks, roots, conversations, types, steps, data];
   const isNew = (key: number | null, index: number) => key === null && events[index]?.conversationId !== null;

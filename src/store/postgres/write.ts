@@ -1,6 +1,7 @@
 import { type Batch, KEY_LIFETIME_MS } from '../../model/batch.ts';
-import { isTerminal, type TaskRecord } from '../../model/task.ts';
 import type { View } from '../../model/view.ts';
+import { isInLine, movesLane } from '../lane-moves.ts';
+import { claimableCount } from '../offered.ts';
 import { hasTurned } from '../task-changes.ts';
 import { fromConversation, PUT_CONVERSATIONS } from './conversation-row.ts';
 import { toText } from './escape.ts';
@@ -8,7 +9,6 @@ import { fromRow, PUT_ROWS } from './journal-row.ts';
 import { unblockLanes } from './lanes.ts';
 import type { Loaded } from './load.ts';
 import { fromMessage, PUT_MESSAGES } from './message-row.ts';
-import { claimableCount } from '../offered.ts';
 import { fromQuestion, PUT_QUESTIONS } from './question-row.ts';
 import { type Asked, type Statement, statement } from './statement.ts';
 import { fromTask, INSERT_TASKS, taskProgress, taskUpdate, UPDATE_TASKS, UPDATE_TASKS_PROGRESS } from './task-row.ts';
@@ -150,16 +150,6 @@ function writeJournals(view: View, logId: number, taskKey: KeyOf): Asked[] {
 /** Many rows in one statement; none for none. */
 function put(statement: Statement<never>, rows: readonly object[]): Asked[] {
   return rows.length === 0 ? [] : [[statement, JSON.stringify(rows)]];
-}
-
-/** Whether a task of a lane is in its line, where it can be blocked. */
-function isInLine({ status, runAt }: TaskRecord): boolean {
-  return status === 'queued' && runAt === null;
-}
-
-function movesLane(before: TaskRecord | undefined, after: TaskRecord): boolean {
-  if (before === undefined || isInLine(before) !== isInLine(after) || before.held !== after.held) return true;
-  return isTerminal(before.status) !== isTerminal(after.status);
 }
 
 /** @param made ids of rows that are written, among them those that are new */
