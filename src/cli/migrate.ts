@@ -14,20 +14,24 @@ const TELL_EVERY_MS = 5000;
  * @returns the exit code
  */
 export async function runMigrate(from: string, url: string): Promise<number> {
+  const name = showDatabase(url);
   let source: Export | null = null;
   let target: Import | null = null;
+  let isEmpty = true;
   try {
     source = openExport(from);
     target = await openImport(url);
     const begun = performance.now();
     const counts = await copyAll(source, target);
+    isEmpty = false;
     await target.finish();
     process.stdout.write(summary(counts, performance.now() - begun));
-    process.stdout.write(`All of ${from} is in ${showDatabase(url)}; the directory is as it was.\n`);
+    process.stdout.write(`All of ${from} is in ${name}; the directory is as it was.\n`);
     return 0;
   } catch (error) {
     process.stderr.write(`error: ${error instanceof Error ? error.message : error}\n`);
-    if (target !== null) process.stderr.write(`${showDatabase(url)} was left empty, and ${from} as it was.\n`);
+    if (target !== null && isEmpty) process.stderr.write(`${name} was left empty, and ${from} as it was.\n`);
+    if (!isEmpty) process.stderr.write(`${name} holds all or nothing now: see with holdfast check --database.\n`);
     return 1;
   } finally {
     target?.close();
