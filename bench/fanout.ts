@@ -5,7 +5,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { startBare } from './support/bare.ts';
-import { cpuSeconds, startHoldfast } from './support/holdfast.ts';
+import { cpuSeconds } from './support/cpu-time.ts';
+import { startHoldfast } from './support/holdfast.ts';
 import { median } from './support/median.ts';
 import type { ReadersCommand } from './support/readers.ts';
 

@@ -35,7 +35,7 @@ const LAYERS = [
     name: 'engine',
     holds: /^engine\//,
     may: [/^model\//, /^store\/store\.ts$/, /^worker\/pool\.ts$/],
-    mayType: [/^worker\/protocol\.ts$/],
+    mayType: [/^store\/cluster\.ts$/, /^worker\/protocol\.ts$/],
   },
   { name: 'access', holds: /^access\//, may: [/^model\//, /^store\/[^/]+$/] },
   {

@@ -55,6 +55,16 @@ function monotonicMs() {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
+/** A little of everything that most tasks do. */
+export const errand = defineAgent({
+  name: 'errand',
+  async run(task, { text }) {
+    const value = await task.step('errand', () => text);
+    await task.emit('bench.tick', { value });
+    return null;
+  },
+});
+
 export const nothing = defineAgent({ name: 'nothing', run: () => null });
 
 export const asker = defineAgent({

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,7 +13,8 @@ export interface Holdfast {
   dataDir: string;
   /** From the start of its process to its readiness, in ms. */
   startedInMs: number;
-  create(agent: string, input: unknown): Promise<string>;
+  /** @param token of the owner, where the server asks for one */
+  create(agent: string, input: unknown, token?: string): Promise<string>;
   /** SIGKILL; its data stay. */
   kill(): Promise<void>;
   stop(): Promise<void>;
@@ -21,15 +22,17 @@ export interface Holdfast {
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-export async function startHoldfast(options: { dataDir?: string } = {}): Promise<Holdfast> {
+/** @param options `flags` are more of `serve`, the last of a kind counts; with a `database` it has no directory */
+export async function startHoldfast(
+  options: { dataDir?: string; database?: string; flags?: readonly string[] } = {},
+): Promise<Holdfast> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'holdfast-bench-'));
   const spawnedAt = performance.now();
   const agents = path.join(ROOT, 'bench/support/agents.mjs');
   const flags = [
     '--port',
     '0',
-    '--data',
-    dataDir,
+    ...(options.database === undefined ? ['--data', dataDir] : ['--database', options.database]),
     '--agents',
     agents,
     '--workers',
@@ -38,6 +41,7 @@ export async function startHoldfast(options: { dataDir?: string } = {}): Promise
     '1000000',
     '--log-level',
     'error',
+    ...(options.flags ?? []),
   ];
   const child = spawn(process.execPath, [path.join(ROOT, 'dist/cli/main.js'), 'serve', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -52,9 +56,10 @@ export async function startHoldfast(options: { dataDir?: string } = {}): Promise
     pid: child.pid ?? 0,
     dataDir,
     startedInMs,
-    async create(agent, input) {
+    async create(agent, input, token) {
       const body = JSON.stringify({ agent, input });
-      const headers = { 'content-type': 'application/json' };
+      const shown = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const headers = { 'content-type': 'application/json', ...shown };
       const response = await fetch(`${url}/v1/tasks`, { method: 'POST', headers, body });
       if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
       return ((await response.json()) as { id: string }).id;
@@ -78,11 +83,4 @@ export async function openRaw(url: string, headers: Record<string, string> = {})
   const request = get(url, { headers: { accept: 'text/event-stream', ...headers }, agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
-}
-
-/** User and system time that a process and its threads have used, in seconds. */
-export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

@@ -3,9 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createApi, expectProblem } from '../support/api.ts';
+import { createTestDatabase, findPostgres } from '../support/postgres-server.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { newDirectory } from '../support/store-directory.ts';
 
+const postgres = await findPostgres();
 const ROOT = path.join(import.meta.dirname, '../..');
 
 interface Run {
@@ -82,5 +84,28 @@ describe('holdfast tokens', () => {
     const { code, stdout, stderr } = await tokens(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
+  });
+});
+
+describe.skipIf(postgres === null)('holdfast tokens --database', () => {
+  test('does the same for the servers of a PostgreSQL', async () => {
+    const database = await createTestDatabase();
+    const where = ['--database', database.url];
+
+    const made = JSON.parse((await tokens('create', ...where, '--owner', 'ann', '--json')).stdout);
+    expect(await tokens('revoke', made.id, ...where)).toMatchObject({ code: 0, stdout: `${made.id} is revoked.\n` });
+    const { stdout } = await tokens('list', ...where, '--json');
+
+    expect(JSON.parse(stdout)).toMatchObject([{ id: made.id, owner: 'ann', state: 'revoked' }]);
+    expect(stdout).not.toContain(made.token);
+    await database.drop();
+  });
+
+  test('says which database cannot be reached, and not by which password', async () => {
+    const { code, stdout, stderr } = await tokens('list', '--database', 'postgres://ann:hidden@127.0.0.1:1/none');
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: The database none at 127\.0\.0\.1:1 cannot be reached: .+\n$/);
+    expect(stderr).not.toContain('hidden');
   });
 });

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TaskStatus } from '../../src/model/task.ts';
+import type { Cluster } from '../../src/store/cluster.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import type { Cluster, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { diceOf } from '../support/dice.ts';
 import { createTestDatabase, findPostgres, runSql, type TestDatabase } from '../support/postgres-server.ts';
 import { Owner } from '../support/store-owner.ts';

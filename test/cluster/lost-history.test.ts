@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'vitest';
 import { cursorsOf, expectVerdicts, NONE, play, without } from '../protocol/cursor-verdicts.ts';
 import { createStreamClient, EVERYTHING, STREAM_AGENTS, type StreamClient } from '../protocol/stream-client.ts';
@@ -6,7 +5,6 @@ import { findPostgresPrograms } from '../support/postgres-binaries.ts';
 import { type PostgresCluster, startPostgresCluster } from '../support/postgres-cluster.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { openSocketReader } from '../support/socket-reader.ts';
-import { newDirectory } from '../support/store-directory.ts';
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { startNode, until } from './node-crew.ts';
 
@@ -97,7 +95,7 @@ describe.skipIf(findPostgresPrograms() === null)('A node whose database', () => 
     const { server, client } = await start();
     await play(client);
     const kept = await cursorsOf(client);
-    const file = path.join(newDirectory(), 'dump');
+    const file = 'dump';
     await dump(cluster, file);
     await play(client);
     const lost = without(await cursorsOf(client), kept);

@@ -2,9 +2,6 @@ import { onTestFinished } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
 import { type ServerProcess, type ServerProcessOptions, startServerProcess } from '../support/server-process.ts';
 
-/** How long a node counts as living that is not heard of, unless a test says otherwise. */
-export const LEASE_MS = 1500;
-
 /** A server on a database that others may be on, too. */
 export interface TestNode {
   server: ServerProcess;

@@ -17,11 +17,17 @@ let dispatcher: Dispatcher;
 let troubles: string[];
 let commits: string[][];
 let isFull: boolean;
+/** Called when a commit was asked for, before anybody is told of it. */
+let onAsked: (verbs: string[]) => void;
 
 function start(slots = 8, warmMs = 10_000): void {
   const real = openSqliteStoreInProcess({ dir: ':memory:' });
-  const commit: Store['commit'] = (owner, calls) =>
-    isFull ? Promise.reject(new StoreError('storage_full', null)) : real.commit(owner, calls);
+  const commit: Store['commit'] = (owner, calls) => {
+    if (isFull) return Promise.reject(new StoreError('storage_full', null));
+    const committed = real.commit(owner, calls);
+    onAsked(calls.map(({ verb }) => verb));
+    return committed;
+  };
   store = { ...real, commit };
   const onFatal = (error: unknown) => {
     throw error;
@@ -42,6 +48,7 @@ beforeEach(() => {
   troubles = [];
   commits = [];
   isFull = false;
+  onAsked = () => {};
 });
 
 afterEach(async () => {
@@ -91,6 +98,15 @@ async function waiting(given: Parameters<typeof createArgs>[0] = {}): Promise<[t
 async function answer(questionId: string): Promise<void> {
   const args = { questionId, given: { answer: true }, resolvedBy: 'ann' };
   await log.commit('ann', [{ verb: 'answerQuestion', args }]);
+}
+
+/** Does something while the next commit with this verb is on its way. */
+function whileAsked(wanted: string, act: () => void): void {
+  onAsked = (verbs) => {
+    if (!verbs.includes(wanted)) return;
+    onAsked = () => {};
+    act();
+  };
 }
 
 async function cancel(taskId: string): Promise<void> {
@@ -312,15 +328,16 @@ describe('reports', () => {
     expect(pool.sent.at(-1)).toMatchObject({ kind: 'start', taskId: running, attempt: 2, emits: 1 });
   });
 
-  test('of a wake and a claim that cross claim once', async () => {
+  test.each(['wake', 'claim'])('of a wake and a claim that cross claim once, the %s first', async (first) => {
     start();
     const [taskId, questionId] = await waiting();
 
-    const answered = answer(questionId);
-    await report({ kind: 'wake', taskId, fence: 1 });
-    await answered;
+    if (first === 'claim') whileAsked('claimTask', () => dispatcher.onReports(0, [{ kind: 'wake', taskId, fence: 1 }]));
+    else dispatcher.onReports(0, [{ kind: 'wake', taskId, fence: 1 }]);
+    await answer(questionId);
     await allDone();
 
+    expect(commits).toContainEqual(first === 'claim' ? ['answerQuestion', 'claimTask'] : ['wakeTask', 'claimTask']);
     expect(await store.task('ann', taskId)).toMatchObject({ status: 'running', fence: 2 });
     expect(pool.toldTo(taskId).filter((kind) => kind === 'adopt')).toHaveLength(1);
   });
@@ -360,9 +377,9 @@ describe('a worker that is lost', () => {
     start();
     const [taskId, questionId] = await waiting();
 
-    const answered = answer(questionId);
-    dispatcher.onLost({ copies: [{ taskId, fence: 1 }], culprit: null, error }, null);
-    await answered;
+    const lost = { copies: [{ taskId, fence: 1 }], culprit: null, error };
+    whileAsked('claimTask', () => dispatcher.onLost(lost, null));
+    await answer(questionId);
     await allDone();
 
     expect(await store.task('ann', taskId)).toMatchObject({ status: 'running', fence: 3, attempt: 1 });
@@ -374,10 +391,9 @@ describe('a worker that is lost', () => {
     const taskId = await create({ concurrencyKey: 'lane' });
     const next = await create({ concurrencyKey: 'lane' });
 
-    const cancelled = cancel(taskId);
-    dispatcher.onLost({ copies: [{ taskId, fence: 1 }], culprit: null, error }, null);
-    await cancelled;
-    await allDone();
+    const lost = { copies: [{ taskId, fence: 1 }], culprit: null, error };
+    whileAsked('cancelTask', () => dispatcher.onLost(lost, null));
+    await cancel(taskId);
 
     expect([await status(taskId), await status(next)]).toEqual(['cancelled', 'running']);
   });

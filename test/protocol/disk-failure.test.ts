@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createApi } from '../support/api.ts';
 import { readLog } from '../support/log-pages.ts';
 import { expectExactly, expectOneEnd } from '../support/master-check.ts';
@@ -9,6 +9,7 @@ import { readUntilGone, resume } from '../support/reader-crowd.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { newDirectory } from '../support/store-directory.ts';
 import { expectStored, wholeLog } from '../support/stored-check.ts';
+import { onlyOnSqlite } from '../support/test-engine.ts';
 import { heardIn } from './flood-agents.ts';
 
 const EVERYTHING = '/v1/events';
@@ -18,6 +19,7 @@ const mustRun = process.env.CI === 'true';
 /** docs/decisions/002-on-disk-before-seen.md */
 describe('A disk that fails for good', () => {
   const running: ServerProcess[] = [];
+  beforeEach(({ skip }) => onlyOnSqlite(skip));
   afterEach(async () => {
     await Promise.all(running.splice(0).map((server) => server.kill()));
   });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Question } from '../../src/model/question.ts';
 import type { Task } from '../../src/model/task.ts';
 import { type Api, createApi, expectProblem, type Page, TASK_AGENTS } from '../support/api.ts';
@@ -10,6 +10,7 @@ import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { isNamed, type LogEvent, openSseReader } from '../support/sse-reader.ts';
 import { newDirectory } from '../support/store-directory.ts';
 import { expectStored, wholeLog } from '../support/stored-check.ts';
+import { onlyOnSqlite } from '../support/test-engine.ts';
 import { heardIn } from './flood-agents.ts';
 
 const EVERYTHING = '/v1/events';
@@ -28,6 +29,7 @@ describe('A disk that is full', () => {
   beforeAll(() => {
     disk = mountSmallDisk(16 * 1024 * 1024);
   });
+  beforeEach(({ skip }) => onlyOnSqlite(skip));
   afterEach(async () => {
     await Promise.all(running.map((server) => server.kill()));
   });

@@ -1,16 +1,18 @@
 import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { seqOf } from '../support/api.ts';
 import { readLog } from '../support/log-pages.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { copyDirectory, newDirectory } from '../support/store-directory.ts';
+import { onlyOnSqlite } from '../support/test-engine.ts';
 import { cursorsOf, expectReset, expectVerdicts, NONE, play, without } from './cursor-verdicts.ts';
 import { createStreamClient, EVERYTHING, STREAM_AGENTS, type StreamClient } from './stream-client.ts';
 
 /** docs/protocol.md §5.2 and §5.3 `reset`, decision 001: which cursors are good where a log's history has changed. */
 describe('Cursors', () => {
   const running: ServerProcess[] = [];
+  beforeEach(({ skip }) => onlyOnSqlite(skip));
   afterEach(async () => {
     await Promise.all(running.splice(0).map((server) => server.kill()));
   });

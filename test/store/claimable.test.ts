@@ -1,14 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { VerbCall } from '../../src/model/batch.ts';
-import type { TaskRecord } from '../../src/model/task.ts';
-import { taskError } from '../../src/model/task-error.ts';
 import { databaseFile, openConnection } from '../../src/store/sqlite/connection.ts';
 import { openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type Dice, diceOf } from '../support/dice.ts';
+import { ANY_VERBS, createAnyVerbs } from '../support/any-verbs.ts';
+import { diceOf } from '../support/dice.ts';
 import { newDirectory } from '../support/store-directory.ts';
-import { createArgs, newId, Owner } from '../support/store-owner.ts';
+import { createArgs, Owner } from '../support/store-owner.ts';
 
 const OWNERS = ['ann', 'ben', 'cleo'];
 const COMMITS = 300;
@@ -28,8 +26,6 @@ describe('what can be claimed', () => {
   let store: Store;
   let db: Database;
   let now: number;
-  /** The newest of each task's sleeps. */
-  const naps = new Map<string, string>();
   beforeEach(() => {
     now = Date.UTC(2026, 10, 30);
     const dir = newDirectory();
@@ -43,12 +39,13 @@ describe('what can be claimed', () => {
 
   test.each([1, 2, 3, 4])('is counted rightly for each owner, whatever happens (seed %i)', async (seed) => {
     const dice = diceOf(seed);
+    const verbs = createAnyVerbs({ dice, node: store.node, now: () => now, delayMs: 1_000 });
     const seen = new Set<string>();
     for (let i = 0; i < COMMITS; i++) {
       now += dice.below(800);
       const owner = dice.pick(OWNERS);
       const tasks = await store.listTasks(owner, { limit: 100, order: 'desc' });
-      const calls = Array.from({ length: 1 + dice.below(3) }, () => anything(tasks, dice)).flat();
+      const calls = Array.from({ length: 1 + dice.below(3) }, () => verbs.among(tasks)).flat();
       const { outcomes } = await store.commit(owner, calls);
       for (const [at, { verb }] of calls.entries()) {
         if (outcomes[at]?.ok) seen.add(verb);
@@ -61,12 +58,15 @@ describe('what can be claimed', () => {
       expect(await store.claimable(10_000)).toHaveLength(counts.reduce((sum, { counted }) => sum + counted, 0));
     }
 
-    expect(VERBS.filter((verb) => !seen.has(verb))).toEqual([]);
+    expect(ANY_VERBS.filter((verb) => !seen.has(verb))).toEqual([]);
   });
 
   test('comes in turns, however much one owner has queued', async () => {
     const [ann, ben] = [new Owner(store, 'ann'), new Owner(store, 'ben')];
-    await store.commit('ann', Array.from({ length: 10_000 }, createCall));
+    await store.commit(
+      'ann',
+      Array.from({ length: 10_000 }, () => ({ verb: 'createTask', args: createArgs() }) as const),
+    );
     for (let i = 0; i < 3; i++) await ben.create();
     const served: string[] = [];
 
@@ -93,87 +93,4 @@ describe('what can be claimed', () => {
 
     expect(new Set(served).size).toBe(10);
   });
-
-  /** What may or may not be possible just now, for one of an owner's tasks. */
-  function anything(tasks: readonly TaskRecord[], dice: Dice): VerbCall[] {
-    const verb = dice.pick(dice.below(3) === 0 ? (['claimTask'] as const) : VERBS);
-    const apt = tasks.filter(dice.below(10) > 0 ? APT[verb] : () => true);
-    const task = apt.length === 0 ? null : dice.pick(apt);
-    if (task === null) return [createCall(dice)];
-    // Hardly any task would happen to sleep when it is to wait.
-    return (verb === 'waitTask' ? (['startTimer', verb] as const) : [verb]).map((each) => callOf(task, each, dice));
-  }
-
-  function callOf({ id: taskId, fence, ord, deadlineAt }: TaskRecord, verb: Verb, dice: Dice): VerbCall {
-    const lease = { taskId, fence };
-    switch (verb) {
-      case 'createTask':
-        return createCall(dice);
-      case 'claimTask':
-        return { verb, args: { taskId, version: '1', warm: false, node: store.node } };
-      case 'finishTask':
-        return { verb, args: { ...lease, output: null } };
-      case 'failTask': {
-        const when = deadlineAt !== null && now >= deadlineAt ? 'deadline' : 'now';
-        const error = taskError('agent_error', 'No way.');
-        return { verb, args: { ...lease, error, cut: null, when, jitter: dice.below(2) } };
-      }
-      case 'cancelTask':
-        return { verb, args: { taskId, reason: null } };
-      case 'releaseTask':
-        return { verb, args: lease };
-      case 'requeueTask':
-        return {
-          verb,
-          args: { ...lease, cause: dice.pick(['crashed', 'crashed', 'worker_lost', 'drained', 'parked']) },
-        };
-      case 'readyTask':
-        return { verb, args: { taskId } };
-      case 'spawnTask':
-        return {
-          verb,
-          args: { ...lease, key: newId('task'), askedAt: 0, childId: newId('task'), agent: 'planner', input: null },
-        };
-      case 'startTimer':
-        naps.set(taskId, newId('task'));
-        return { verb, args: { ...lease, key: napOf(taskId), askedAt: 0, ms: 500 } };
-      case 'waitTask':
-        return { verb, args: { ...lease, ord, keys: [napOf(taskId)] } };
-      case 'fireTimer':
-        return { verb, args: { taskId, key: napOf(taskId) } };
-    }
-  }
-
-  function napOf(taskId: string): string {
-    return naps.get(taskId) ?? 'none';
-  }
-
-  function createCall(dice?: Dice): VerbCall {
-    const given = dice && {
-      concurrencyKey: dice.pick([null, 'a', 'a', 'b']),
-      priority: dice.below(3),
-      runAt: dice.pick([null, null, now + 1_000]),
-      maxAttempts: 1 + dice.below(3),
-      timeoutMs: dice.pick([500, 60_000]),
-    };
-    return { verb: 'createTask', args: createArgs(given) };
-  }
 });
-
-/** Of which tasks it mostly is asked. */
-const APT = {
-  createTask: () => true,
-  claimTask: ({ status }) => status === 'queued',
-  finishTask: ({ status }) => status === 'running',
-  failTask: ({ status }) => status === 'running',
-  cancelTask: ({ finishedAt }) => finishedAt === null,
-  releaseTask: ({ held, status }) => held && status !== 'running',
-  requeueTask: ({ status }) => status === 'running',
-  readyTask: ({ runAt }) => runAt !== null,
-  spawnTask: ({ status }) => status === 'running',
-  startTimer: ({ status }) => status === 'running',
-  waitTask: ({ status }) => status === 'running',
-  fireTimer: ({ status }) => status === 'waiting',
-} satisfies { [verb: string]: (task: TaskRecord) => boolean };
-type Verb = keyof typeof APT;
-const VERBS = Object.keys(APT) as Verb[];

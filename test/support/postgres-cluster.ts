@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, mkdtempSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -10,11 +10,17 @@ import { findPostgresPrograms } from './postgres-binaries.ts';
 /** A PostgreSQL of a test's own, which may be killed, restarted, copied and replaced. Its superuser `postgres` needs no password. */
 export interface PostgresCluster {
   readonly port: number;
+  /** Of the process that all others of it are children of; another one after each start. */
+  readonly pid: number;
   /** Over TCP. */
   url(database?: string, user?: string): string;
   /** Runs SQL as the superuser, on a connection of its own. @returns a line for each row, its values with `|` in between */
   sql(text: string, database?: string): Promise<string[]>;
-  /** Runs one of PostgreSQL's programs as the superuser: `pg_dump`, `pg_restore`, … @returns its standard output */
+  /**
+   * Runs one of PostgreSQL's programs as the superuser, in a directory that it may write to: `pg_dump`, `pg_restore`, …
+   *
+   * @returns its standard output
+   */
   program(name: string, args: readonly string[]): Promise<string>;
   /** @returns its URL */
   createDatabase(name: string): Promise<string>;
@@ -117,6 +123,9 @@ async function started(place: Place): Promise<PostgresCluster> {
 
   const cluster: PostgresCluster = {
     port,
+    get pid() {
+      return Number.parseInt(readFileSync(path.join(data, 'postmaster.pid'), 'utf8'), 10);
+    },
     url: (database = 'postgres', user = SUPERUSER) => `postgres://${user}@127.0.0.1:${port}/${database}`,
     async sql(text, database = 'postgres') {
       const out = await run('psql', [...toServer, '-d', database, '-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', text]);

@@ -56,5 +56,4 @@ const STATEMENTS = [
       from holdfast.task, generate_series(1, 5) as n where key % 3 = 0`,
   `insert into holdfast.idempotency_key (log, key, fingerprint, at, result)
     select id, 'key', 'print', 9000000000000, '1' from holdfast.log`,
-  'analyze',
 ];

@@ -17,10 +17,15 @@ export const PROXY_ENV = { ...process.env, PATH: `${process.env.PATH}${path.deli
 export async function startProxyProcess(program: string, args: readonly string[], port: number): Promise<ProxyProcess> {
   let child: ChildProcess | null = null;
   async function start(): Promise<void> {
-    const started = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env: PROXY_ENV });
+    const started = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: PROXY_ENV });
     child = started;
+    let said = '';
+    started.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
     while (!(await listens(port))) {
-      if (started.exitCode !== null) throw new Error(`${program} ended with ${started.exitCode} before it served.`);
+      if (started.exitCode === null) continue;
+      throw new Error(`${program} ended with ${started.exitCode} before it served: ${said}`);
     }
   }
   async function stop(): Promise<void> {

@@ -4,8 +4,11 @@ import { createTestDatabase, type TestDatabase } from './postgres-server.ts';
 /** Where servers of tests keep their data: `HOLDFAST_TEST_ENGINE=postgres` runs the same tests on PostgreSQL. */
 export const isOnPostgres = process.env.HOLDFAST_TEST_ENGINE === 'postgres';
 
-/** Many servers share one PostgreSQL, and a killed one counts as living for no longer than this. */
-const FLAGS = ['--database-pool', '4', '--lease-ms', '1500'];
+/** How long a server counts as living that is not heard of: a killed one no longer, and a busy machine's as long. */
+export const LEASE_MS = 3000;
+
+/** Many servers share one PostgreSQL. */
+const FLAGS = ['--database-pool', '6', '--lease-ms', `${LEASE_MS}`];
 
 const databases = new Map<string, Promise<TestDatabase>>();
 // Other programs that start servers have an end of their own.

@@ -6,7 +6,7 @@ import type { PostgresCluster } from '../../support/postgres-cluster.ts';
  */
 const SEEN = `
 create schema witness;
-create table witness.claim (task bigint, fence int, by name, primary key (task, fence));
+create table witness.claim (task bigint, fence int, node name, primary key (task, fence));
 create table witness.fault (at timestamptz not null default clock_timestamp(), what text not null);
 
 create function witness.see_task() returns trigger language plpgsql as $$
@@ -22,14 +22,17 @@ create trigger see_task after update on holdfast.task for each row
   when (new.fence is distinct from old.fence) execute function witness.see_task();
 
 create function witness.see_event() returns trigger language plpgsql as $$
-declare seen record;
+declare
+  named text;
+  under int;
+  holder name;
 begin
-  select id, task.fence, claim.by into seen
+  select task.id, task.fence, claim.node into named, under, holder
     from holdfast.task left join witness.claim on claim.task = task.key and claim.fence = task.fence
     where task.key = new.task;
-  if seen.by is distinct from session_user then
+  if holder is distinct from session_user then
     insert into witness.fault (what) values (
-      format('%s writes %s at %s of %s, which %s holds by fence %s', session_user, new.type, new.seq, seen.id, seen.by, seen.fence)
+      format('%s writes %s at %s of %s, which %s holds by fence %s', session_user, new.type, new.seq, named, holder, under)
     );
   end if;
   return null;
@@ -58,7 +61,7 @@ export async function askWitness(cluster: PostgresCluster, database: string): Pr
   const faults = await cluster.sql('select what from witness.fault order by at', database);
   const [claims] = await cluster.sql('select count(*) from witness.claim', database);
   const [moved] = await cluster.sql(
-    'select count(*) from (select from witness.claim group by task having count(distinct by) > 1) as of_several',
+    'select count(*) from (select from witness.claim group by task having count(distinct node) > 1) as of_several',
     database,
   );
   return { faults, claims: Number(claims), moved: Number(moved) };

@@ -108,7 +108,9 @@ function* judgeRuns(
   for (const [index, run] of runs.entries()) {
     const before = runs[index - 1];
     if (before === undefined || before.pid !== run.pid) continue;
-    const death = deaths.get(run.pid) ?? Number.POSITIVE_INFINITY;
+    // From then on nothing of this process is journaled.
+    const takenOver = runs.slice(index).find(({ pid }) => pid !== run.pid)?.at ?? Number.POSITIVE_INFINITY;
+    const death = Math.min(deaths.get(run.pid) ?? Number.POSITIVE_INFINITY, takenOver);
     const between = events.filter(({ at }) => before.at <= Date.parse(at) && Date.parse(at) <= death);
     if (!isExplained(before, run, between)) {
       yield { text: `${place} ran twice for no reason.`, evidence: [before, run, between] };
@@ -119,7 +121,7 @@ function* judgeRuns(
 /**
  * Whether a run in the same process was due: the task's code had begun again, or the step's attempt had failed.
  *
- * @param events from the run before to the end of the process
+ * @param events from the run before to the end of the process, or to where another had the task
  */
 function isExplained(before: Effect, run: Effect, events: readonly Logged[]): boolean {
   if (events.some((event) => isRestart(event) && Date.parse(event.at) <= run.at)) return true;

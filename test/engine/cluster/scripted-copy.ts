@@ -4,7 +4,7 @@ import type { NumberedReport } from '../../../src/engine/copy.ts';
 import { createLog } from '../../../src/engine/log.ts';
 import { createOneAtATime } from '../../../src/engine/one-at-a-time.ts';
 import { verbOfReport } from '../../../src/engine/report-verb.ts';
-import { watchUnderWay } from '../../../src/engine/under-way.ts';
+import { createUnderWay } from '../../../src/engine/under-way.ts';
 import type { VerbCall } from '../../../src/model/batch.ts';
 import type { TaskRecord } from '../../../src/model/task.ts';
 import type { Command, CopyReport } from '../../../src/worker/protocol.ts';
@@ -41,7 +41,6 @@ export class ScriptedCopy {
   #emits = 0;
   #asked: string[] = [];
 
-
   constructor(shared: SharedStore, owner: string) {
     const here = shared.view('here', {
       answered: this.answers.wait,
@@ -62,14 +61,14 @@ export class ScriptedCopy {
       onCut: () => this.cuts.push('cut'),
       onBehind: (owner) => this.#states.ask(owner),
     });
-    const watched = watchUnderWay(
+    const underWay = createUnderWay();
+    this.#log = underWay.watch(
       createLog({ store: here, listeners: [this.copies.committed], follow: () => null, onFatal }),
     );
-    this.#log = watched.log;
     const catchingUp = createCatchingUp({
       cluster: here.cluster,
       copies: this.copies,
-      underWay: watched.underWay,
+      underWay,
       now: here.now,
       onWoken() {},
     });
@@ -124,7 +123,11 @@ export class ScriptedCopy {
 
   /** Somebody answers the oldest open question, at the other node or at this one. */
   async answer(where: 'here' | 'there'): Promise<void> {
-    const open = await this.there.store.listQuestions(this.there.name, { status: 'pending', taskId: this.taskId, limit: 1 });
+    const open = await this.there.store.listQuestions(this.there.name, {
+      status: 'pending',
+      taskId: this.taskId,
+      limit: 1,
+    });
     const [question] = open;
     if (question === undefined) return;
     const args = { questionId: question.id, given: { answers: { a: true } }, resolvedBy: 'bea' };

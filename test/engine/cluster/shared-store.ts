@@ -1,14 +1,8 @@
 import type { VerbCall } from '../../../src/model/batch.ts';
 import type { KeyResolution } from '../../../src/model/journal.ts';
+import type { Cluster } from '../../../src/store/cluster.ts';
 import { openSqliteStoreInProcess } from '../../../src/store/sqlite/open.ts';
-import {
-  type Cluster,
-  type Committed,
-  type HeldTask,
-  type Store,
-  StoreError,
-  type StoreWatcher,
-} from '../../../src/store/store.ts';
+import { type Committed, type HeldTask, type Store, StoreError, type StoreWatcher } from '../../../src/store/store.ts';
 
 /** One SQLite store that several nodes of a test share, each by a view of its own, as they would one PostgreSQL. */
 export interface SharedStore {

@@ -1,10 +1,24 @@
+import library from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { ANY_VERBS, createAnyVerbs } from '../../support/any-verbs.ts';
+import { diceOf } from '../../support/dice.ts';
 import { createTestDatabase, findPostgres, runSql, type TestDatabase } from '../../support/postgres-server.ts';
 import { createArgs, Owner } from '../../support/store-owner.ts';
 
 const postgres = await findPostgres();
+
+/** What a claim may take, told anew, and counted the slow way. */
+const CLAIMABLE = "t.status = 'queued' and not t.blocked and not t.held and t.run_at is null and t.crashes < 2";
+const COUNTS = `select claimable, (select count(*)::int from holdfast.task t where t.log = log.id and ${CLAIMABLE}) as counted
+  from holdfast.log`;
+/** Whether the row is what its lane lets through: the first that is ready, and that only while nobody holds one of it. */
+const LANES = `select t.blocked, (
+    exists (select 1 from holdfast.task h where h.log = t.log and h.concurrency_key = t.concurrency_key and h.held)
+    or exists (select 1 from holdfast.task o where o.log = t.log and o.concurrency_key = t.concurrency_key
+      and o.status = 'queued' and o.run_at is null and (o.priority > t.priority or o.priority = t.priority and o.key < t.key))
+  ) as blockable from holdfast.task t where t.status = 'queued' and t.run_at is null and t.concurrency_key is not null`;
 
 describe.skipIf(postgres === null)('What can be claimed', () => {
   let database: TestDatabase;
@@ -17,6 +31,31 @@ describe.skipIf(postgres === null)('What can be claimed', () => {
   afterAll(async () => {
     await store.close();
     await database.drop();
+  });
+
+  test('is counted rightly for each owner, whatever happens', async () => {
+    const sql = library(database.url, { max: 1 });
+    const dice = diceOf(1);
+    const verbs = createAnyVerbs({ dice, node: store.node, now: store.now, delayMs: 40 });
+    const seen = new Set<string>();
+    for (let i = 0; i < 250; i++) {
+      const owner = dice.pick(['ann', 'ben', 'cleo']);
+      const tasks = await store.listTasks(owner, { limit: 100, order: 'desc' });
+      const calls = Array.from({ length: 1 + dice.below(3) }, () => verbs.among(tasks)).flat();
+      const { outcomes } = await store.commit(owner, calls);
+      for (const [at, { verb }] of calls.entries()) {
+        if (outcomes[at]?.ok) seen.add(verb);
+      }
+
+      const counts = await sql.unsafe(COUNTS);
+      expect(counts.map(({ claimable }) => claimable)).toEqual(counts.map(({ counted }) => counted));
+      const lanes = await sql.unsafe(LANES);
+      expect(lanes.map(({ blocked }) => blocked)).toEqual(lanes.map(({ blockable }) => blockable));
+      expect(await store.claimable(1_000)).toHaveLength(counts.reduce((sum, { counted }) => sum + counted, 0));
+    }
+    await sql.end();
+
+    expect(ANY_VERBS.filter((verb) => !seen.has(verb))).toEqual([]);
   });
 
   test('comes in turns, however much one owner has queued', async () => {

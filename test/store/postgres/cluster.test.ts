@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Cluster } from '../../../src/store/cluster.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import type { Cluster, Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { createTestDatabase, findPostgres, runSql, type TestDatabase } from '../../support/postgres-server.ts';
 import { Owner } from '../../support/store-owner.ts';
 

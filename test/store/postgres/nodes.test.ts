@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TaskRecord } from '../../../src/model/task.ts';
+import type { Cluster } from '../../../src/store/cluster.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import type { AgentDescription, Cluster, HeldTask, Store } from '../../../src/store/store.ts';
+import type { AgentDescription, HeldTask, Store } from '../../../src/store/store.ts';
 import { createTestDatabase, findPostgres, runSql, type TestDatabase } from '../../support/postgres-server.ts';
 import { Owner } from '../../support/store-owner.ts';
 

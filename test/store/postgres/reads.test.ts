@@ -70,11 +70,12 @@ describe.skipIf(server === null)('A read', () => {
   });
 
   test('does not wait for ever for an answer on a path that was lost', async () => {
-    await reads.snapshot(both);
+    await Promise.all([reads.snapshot(both), reads.snapshot(both)]);
     proxy.forget();
 
     await expect(reads.snapshot(both)).rejects.toEqual(UNAVAILABLE);
 
+    // Nor for each connection that it was the path of.
     expect(await reads.snapshot(both)).toEqual([NOTHING, 0]);
   });
 
