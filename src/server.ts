@@ -126,7 +126,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     verifyJwt: options.jwt === undefined ? null : createJwtVerifier(options.jwt),
     onTrouble(error) {
       if (error instanceof StoreError && error.code === 'storage_failed') fatal(error);
-      logger.error({ err: error }, 'who comes in could not be written down');
+      logger.error({ err: error }, 'who comes in could not be read or written down');
     },
   });
   const onStreamTrouble = (error: unknown) => logger.error({ err: error }, 'a stream could not be read');
@@ -232,6 +232,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await store.close();
     }
   } catch (error) {
+    access.close();
     node?.stop();
     await pool.stop();
     throw error;

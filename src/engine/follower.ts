@@ -119,7 +119,11 @@ export function createFollower(options: FollowerOptions): Follower {
 
   return {
     onForeign(owners) {
-      for (const owner of owners ?? ofInterest()) look(owner);
+      if (owners === null) {
+        tick().catch(unlessFull).catch(onFatal);
+        return;
+      }
+      owners.forEach(look);
       onNews();
     },
 

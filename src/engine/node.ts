@@ -7,7 +7,7 @@ import { createFollower, type Follower } from './follower.ts';
 import type { Hub } from './hub.ts';
 import type { CommitListener, Log } from './log.ts';
 import { createMembership, type Membership } from './membership.ts';
-import { createOneAtATime } from './one-at-a-time.ts';
+import { createOneAtATime, type OneAtATime } from './one-at-a-time.ts';
 import { requeueOrphans } from './orphans.ts';
 import { createReconciling } from './reconciling.ts';
 import type { Sweeper } from './sweeper.ts';
@@ -45,14 +45,20 @@ export interface NodeOptions {
 /** What was written elsewhere is claimed where it was written, or where its copy waits, if there is room. */
 const OTHERS_FIRST_MS = 25;
 
-export function createNode({ store, cluster, onFatal }: NodeOptions): ServerNode {
+export function createNode({ store, cluster, onFatal: onBug }: NodeOptions): ServerNode {
   const duty = createDutyHolder(cluster, 'sweep', onDuty, onFatal);
   const underWay = createUnderWay();
-  let running: { membership: Membership; follower: Follower; rescue: () => void } | null = null;
+  let stopped = false;
+  let running: { membership: Membership; follower: Follower; rescuing: OneAtATime } | null = null;
+
+  /** What is under way when the node stops may find the store closed. */
+  function onFatal(error: unknown): void {
+    if (!stopped) onBug(error);
+  }
 
   /** Those who hold the duty do it: of several, one could blame a suspect for having run alone whose neighbour another took. */
   function onDuty(): void {
-    running?.rescue();
+    running?.rescuing.ask('');
   }
 
   return {
@@ -85,14 +91,16 @@ export function createNode({ store, cluster, onFatal }: NodeOptions): ServerNode
         await cluster.buryDead();
         await requeueOrphans(store, log);
       }, onFatal);
-      running = { membership, follower, rescue: () => rescuing.ask('') };
+      running = { membership, follower, rescuing };
       await membership.start();
       duty.ask();
       follower.start();
     },
 
     stop() {
+      stopped = true;
       duty.stop();
+      running?.rescuing.stop();
       running?.follower.stop();
       running?.membership.stop();
     },

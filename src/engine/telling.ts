@@ -27,6 +27,7 @@ export function createTelling(send: (command: Command) => void, onBehind: ((owne
   const channels = new Map<string, Channel>();
   /** Those for which something may have gathered. */
   const touched = new Set<Channel>();
+  const adopting = new Set<Channel>();
 
   function touch(taskId: string): Channel | undefined {
     const channel = channels.get(taskId);
@@ -34,28 +35,40 @@ export function createTelling(send: (command: Command) => void, onBehind: ((owne
     return channel;
   }
 
+  function forget(taskId: string): void {
+    const channel = channels.get(taskId);
+    if (channel !== undefined) adopting.delete(channel);
+    channels.delete(taskId);
+  }
+
   return {
     begin(copy, ord) {
       const { owner, taskId } = copy;
       channels.set(taskId, createChannel(copy, ord, send, onBehind === null ? null : () => onBehind(owner)));
     },
-    put: (taskId, news) => touch(taskId)?.put(news),
-    learn: (taskId, ord, resolutions) => touch(taskId)?.learn(ord, resolutions),
+    put(taskId, news) {
+      const channel = touch(taskId);
+      channel?.put(news);
+      if (channel?.isAdoptionHeld === true) adopting.add(channel);
+    },
+    learn(taskId, ord, resolutions) {
+      const channel = touch(taskId);
+      channel?.learn(ord, resolutions);
+      if (channel?.isAdoptionHeld === false) adopting.delete(channel);
+    },
     finish(taskId, n) {
       touch(taskId)?.finish(n);
-      channels.delete(taskId);
+      forget(taskId);
     },
     end(taskId) {
       channels.get(taskId)?.close();
-      channels.delete(taskId);
+      forget(taskId);
     },
     flush() {
       for (const channel of touched) channel.flush();
       touched.clear();
     },
     ord: (taskId) => channels.get(taskId)?.ord ?? 0,
-    adopting() {
-      return onBehind === null ? 0 : [...channels.values()].filter(({ isAdoptionHeld }) => isAdoptionHeld).length;
-    },
+    adopting: () => adopting.size,
   };
 }
