@@ -211,6 +211,7 @@ CREATE TABLE "holdfast"."task" (
 	"first_seq" bigint NOT NULL,
 	"last_seq" bigint NOT NULL,
 	"pruned_seq" bigint NOT NULL,
+	"prunable" boolean GENERATED ALWAYS AS (parent_id is null and finished_at is not null and pruned_seq < last_seq) STORED NOT NULL,
 	"progress" text collate "C",
 	"error" text collate "C",
 	"cut" text collate "C",
@@ -287,4 +288,7 @@ CREATE INDEX "task_run_at" ON "holdfast"."task" USING btree ("run_at") WHERE run
 CREATE INDEX "task_deadline" ON "holdfast"."task" USING btree ("deadline_at") WHERE deadline_at is not null;--> statement-breakpoint
 CREATE INDEX "task_held" ON "holdfast"."task" USING btree ("node") WHERE held;--> statement-breakpoint
 CREATE INDEX "root_unfinished" ON "holdfast"."task" USING btree ("log","first_seq") WHERE parent_id is null and finished_at is null;--> statement-breakpoint
-CREATE INDEX "root_prunable" ON "holdfast"."task" USING btree ("finished_at") WHERE parent_id is null and finished_at is not null and pruned_seq < last_seq;
+CREATE INDEX "root_prunable" ON "holdfast"."task" USING btree ("finished_at") WHERE prunable;--> statement-breakpoint
+ALTER TABLE "holdfast"."log" SET (fillfactor = 50);--> statement-breakpoint
+ALTER TABLE "holdfast"."task" SET (fillfactor = 60);--> statement-breakpoint
+ALTER TABLE "holdfast"."journal" SET (fillfactor = 80);

@@ -3,7 +3,7 @@ import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core
 
 /** The columns of a table, under the names that the schema has for them in rows. */
 export function selectColumns(table: PgTable, name: string): string {
-  return columns(table)
+  return columnsOf(table)
     .map(([field, column]) => `${name}.${column.name} as "${field}"`)
     .join(', ');
 }
@@ -13,9 +13,16 @@ export function selectColumns(table: PgTable, name: string): string {
  *
  * @param parameter `$1`, say, an array of objects
  * @param more what the objects have beside, with types
+ * @param wanted which of the columns they have, if not all
  */
-export function recordset(table: PgTable, parameter: string, more: Record<string, string> = {}): string {
-  const fields = [...columns(table).map(([field, column]) => [field, column.getSQLType()]), ...Object.entries(more)];
+export function recordset(
+  table: PgTable,
+  parameter: string,
+  more: Record<string, string> = {},
+  wanted: (field: string) => boolean = () => true,
+): string {
+  const own = columnsOf(table).filter(([field]) => wanted(field));
+  const fields = [...own.map(([field, column]) => [field, column.getSQLType()]), ...Object.entries(more)];
   return `json_to_recordset(${parameter}::text::json) as given(${fields.map(([field, type]) => `"${field}" ${type}`).join(', ')})`;
 }
 
@@ -29,7 +36,7 @@ export function insertGiven(
   more: Record<string, string> = {},
   instead: Record<string, string> = {},
 ): string {
-  const given = columns(table).filter(([, column]) => column.generatedIdentity === undefined);
+  const given = columnsOf(table).filter(([, column]) => column.generatedIdentity === undefined);
   return `insert into ${nameOf(table)} (${given.map(([, column]) => column.name).join(', ')})
     select ${given.map(([field]) => instead[field] ?? `given."${field}"`).join(', ')} from ${recordset(table, '$1', more)}`;
 }
@@ -45,14 +52,15 @@ export function assignExcluded(table: PgTable, wanted: (field: string) => boolea
 }
 
 function assign(table: PgTable, wanted: (field: string) => boolean, value: (field: string, column: string) => string) {
-  return columns(table)
+  return columnsOf(table)
     .filter(([field]) => wanted(field))
     .map(([field, { name }]) => `${name} = ${value(field, name)}`)
     .join(', ');
 }
 
-function columns(table: PgTable): [field: string, column: PgColumn][] {
-  return Object.entries(getTableColumns(table));
+/** Those that are written; what the database makes of them is not read with them. */
+export function columnsOf(table: PgTable): [field: string, column: PgColumn][] {
+  return Object.entries(getTableColumns(table)).filter(([, { generated }]) => generated === undefined);
 }
 
 function nameOf(table: PgTable): string {

@@ -1,7 +1,9 @@
-import { createConnection, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Options, PostgresType, Sql } from 'postgres';
 import { ConnectionLost } from './failure.ts';
 import { createLink, type Link } from './link.ts';
+import { CONNECT_TIMEOUT_MS, oneSocket, type Place } from './one-socket.ts';
+import { PARAMETERS } from './parameters.ts';
 import type { Postgres } from './postgres-module.ts';
 import { statement } from './statement.ts';
 
@@ -20,15 +22,10 @@ export interface ConnectionOptions {
 /** Some that its types leave out. */
 type ClientOptions = Options<Record<string, PostgresType>> & { socket: () => Promise<Socket>; max_pipeline: number };
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** A server that is there says so itself when a statement has taken too long. */
 const MORE_PATIENCE_MS = 2_000;
 /** A transaction in which nothing is asked any more holds an owner's lock: its process has been stopped, or is gone. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
-
-const BIGINT = 20;
-const TEXTS = 1009;
-const BIGINTS = 1016;
 
 /**
  * Prepares the opening of connections to a server that can be written to. Each of several hosts is tried in turn, beginning
@@ -56,8 +53,6 @@ export function createOpenLink(postgres: Postgres, options: ConnectionOptions): 
   };
 }
 
-type Place = { path: string } | { host: string; port: number };
-
 /** What a new connection is asked. */
 const WHO = statement<{ pid: number; standby: boolean; readonly: string }>(
   `select pg_backend_pid() as pid, pg_is_in_recovery() as standby, current_setting('transaction_read_only') as readonly`,
@@ -75,7 +70,7 @@ async function openLinkTo(postgres: Postgres, options: ConnectionOptions, place:
     fetch_types: false,
     max_lifetime: null,
     connect_timeout: CONNECT_TIMEOUT_MS / 1000,
-    types: TYPES,
+    types: PARAMETERS,
     connection: { application_name: 'holdfast' },
     onnotice() {},
     onclose: () => closed(),
@@ -108,54 +103,6 @@ async function openLinkTo(postgres: Postgres, options: ConnectionOptions, place:
     first.close();
     throw error instanceof ConnectionLost ? error : new ConnectionLost(messageOf(error), error);
   }
-}
-
-/** A socket is made once: postgres.js would connect again, and go on with what belongs to a transaction that is gone. */
-function oneSocket(place: Place): { socket: () => Promise<Socket>; destroy: (whenClosed: () => void) => void } {
-  let socket: Socket | undefined;
-  return {
-    socket() {
-      if (socket !== undefined) return Promise.reject(new ConnectionLost('The connection to the database was closed.'));
-      const made = createConnection({ ...place, noDelay: true });
-      socket = made;
-      return new Promise<Socket>((resolve, reject) => {
-        made.setTimeout(CONNECT_TIMEOUT_MS, () => made.destroy(new Error('No connection in time.')));
-        made.once('error', reject);
-        made.once('connect', () => {
-          made.setTimeout(0);
-          made.off('error', reject);
-          resolve('host' in place ? Object.assign(made, place) : made);
-        });
-      });
-    },
-    destroy(whenClosed) {
-      if (socket === undefined || socket.closed) return whenClosed();
-      // Under TLS postgres.js writes a last word to what is above it: only once that is closed, too, it does not.
-      socket.on('error', () => {});
-      socket.once('close', () => setImmediate(whenClosed));
-      socket.destroy();
-    },
-  };
-}
-
-const TYPES: Record<string, PostgresType> = {
-  bigint: { to: BIGINT, from: [BIGINT], serialize: String, parse: Number },
-  texts: {
-    to: TEXTS,
-    from: [],
-    serialize: (texts: readonly (string | null)[]) => `{${texts.map(quoted).join(',')}}`,
-    parse: String,
-  },
-  bigints: {
-    to: BIGINTS,
-    from: [],
-    serialize: (numbers: readonly (number | null)[]) => `{${numbers.map((each) => each ?? 'null').join(',')}}`,
-    parse: String,
-  },
-};
-
-function quoted(text: string | null): string {
-  return text === null ? 'null' : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
 function settingsOf({ settings = {}, statementTimeoutMs }: ConnectionOptions): [name: string, value: string][] {

@@ -32,7 +32,7 @@ const NEXT = statement<{ at: number | null }>(`select min(at) as at from (
     union all select min(deadline_at) from holdfast.task where deadline_at is not null) as next`);
 
 const PRUNABLE = statement<{ owner: string; taskId: string }>(`select log.owner, task.id as "taskId" from ${OF_TASK}
-    where parent_id is null and finished_at is not null and task.pruned_seq < last_seq and finished_at < ${NOW_MS} - $1::bigint
+    where prunable and finished_at < ${NOW_MS} - $1::bigint
     order by finished_at limit $2`);
 
 /** What a task is told by that a worker may be running. */

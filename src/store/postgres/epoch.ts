@@ -7,9 +7,6 @@ import { statement } from './statement.ts';
 /** Another server may be at the end of the same address: its log of changes has branched off, or it has been started anew. */
 const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)';
 const STARTED_AT = 'extract(epoch from pg_postmaster_start_time())::text';
-/** Numbers of transactions are stored in full; a row carries the lower half of the one that wrote it. */
-const WRITTEN_HERE = 'epoch.xmin::text::bigint = epoch.xid % 4294967296';
-const IS_OURS = `epoch.timeline = ${TIMELINE} and epoch.started_at = ${STARTED_AT} and ${WRITTEN_HERE}`;
 const XID = 'pg_current_xact_id()::text::bigint';
 const VALUES = `1, $1, ${TIMELINE}, ${STARTED_AT}, ${XID}`;
 const REPLACED = `current = excluded.current, timeline = excluded.timeline, started_at = excluded.started_at, xid = excluded.xid`;
@@ -31,9 +28,13 @@ export interface Instant {
 /** Names the server, as {@link Instant.server}. */
 export const SERVER = `${TIMELINE} || ' ' || ${STARTED_AT}`;
 
+/** Numbers of transactions are stored in full; a row carries the lower half of the one that wrote it. */
 export const INSTANT = statement<Instant>(
-  `select ${NOW_MS} as now, ${XID} as xid, ${SERVER} as server, epoch.current as epoch, coalesce(${IS_OURS}, false) as "isOurs"
-    from (values (1)) as one(id) left join holdfast.epoch on epoch.id = one.id`,
+  `select ${NOW_MS} as now, ${XID} as xid, server.timeline || ' ' || server.started_at as server, epoch.current as epoch,
+      coalesce(epoch.timeline = server.timeline and epoch.started_at = server.started_at
+        and epoch.xmin::text::bigint = epoch.xid % 4294967296, false) as "isOurs"
+    from (select ${TIMELINE} as timeline, ${STARTED_AT} as started_at offset 0) as server
+      left join holdfast.epoch on epoch.id = 1`,
 );
 
 const START = statement<{ current: string }>(

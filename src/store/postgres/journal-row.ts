@@ -1,13 +1,10 @@
 import type { JournalRow } from '../../model/journal.ts';
-import { assignExcluded, insertGiven, selectColumns } from './columns.ts';
+import { assignExcluded, insertGiven } from './columns.ts';
 import { fromText, toText } from './escape.ts';
 import { statement } from './statement.ts';
 import { journal } from './task-schema.ts';
 
 export type JournalRead = typeof journal.$inferSelect;
-
-/** Reads rows of journals, in no order; a `where` may name `journal`. */
-export const SELECT_ROW = `select ${selectColumns(journal, 'journal')} from holdfast.journal`;
 
 /** Of several rows, given as `$1`: each takes the place of the one that has its key. */
 export const PUT_ROWS = statement(

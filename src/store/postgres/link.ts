@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres';
+import type { Sql, UnsafeQueryOptions } from 'postgres';
 import { ConnectionLost } from './failure.ts';
 import type { Rows, Statement, Value } from './statement.ts';
 
@@ -35,6 +35,14 @@ export interface LinkOptions {
   settings: string;
   /** So long may an answer take: a connection whose other end is gone never says so. */
   patienceMs: number;
+}
+
+/** With what its types leave out. */
+type UnsafeOptions = UnsafeQueryOptions & { simple: boolean };
+
+/** `commit` and its like are nothing to prepare. */
+function isCommand(text: string): boolean {
+  return !text.includes(' ');
 }
 
 interface Waiter {
@@ -101,7 +109,10 @@ export function createLink(
     lost: losing,
     ask<Row>({ text }: Statement<Row>, ...values: readonly Value[]) {
       if (lost !== null) return Promise.reject(lost);
-      return settle(sql.unsafe(text, [...values] as never[], { prepare })) as Promise<Rows<Row>>;
+      const simple = isCommand(text);
+      return settle(sql.unsafe(text, [...values] as never[], { prepare, simple } as UnsafeOptions)) as Promise<
+        Rows<Row>
+      >;
     },
     begin(mode = '') {
       if (lost !== null) return Promise.reject(lost);

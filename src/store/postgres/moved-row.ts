@@ -1,7 +1,6 @@
-import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import type { MovedRow } from '../moved-tables.ts';
-import { recordset } from './columns.ts';
+import { columnsOf, recordset } from './columns.ts';
 import { toText } from './escape.ts';
 
 /** Which columns of a table are of which kind, by the names that the schema has for them in rows. */
@@ -13,7 +12,7 @@ interface Kinds {
 /** Takes many rows in one statement, with the keys that they have. */
 export function insertMoved(table: PgTable): string {
   const { schema, name } = getTableConfig(table);
-  const columns = Object.entries(getTableColumns(table));
+  const columns = columnsOf(table);
   return `insert into ${schema}.${name} (${columns.map(([, column]) => column.name).join(', ')}) overriding system value
     select ${columns.map(([field]) => `given."${field}"`).join(', ')} from ${recordset(table, '$1')}`;
 }
@@ -31,7 +30,7 @@ export function createMovedText(table: PgTable): (row: MovedRow) => string {
 }
 
 function kindsOf(table: PgTable): Kinds {
-  const columns = Object.entries(getTableColumns(table));
+  const columns = columnsOf(table);
   const of = (pattern: RegExp) =>
     columns.filter(([, column]) => pattern.test(column.getSQLType())).map(([field]) => field);
   return { booleans: of(/^boolean$/), texts: of(/^text/) };

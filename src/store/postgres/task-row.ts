@@ -5,7 +5,7 @@ import { fromText, toText } from './escape.ts';
 import { statement } from './statement.ts';
 import { task } from './task-schema.ts';
 
-type TaskRow = typeof task.$inferSelect;
+type TaskRow = Omit<typeof task.$inferSelect, 'prunable'>;
 
 /** A task as it is read: its row, and its owner out of the log's. */
 export type TaskRead = TaskRow & { owner: string };
@@ -17,13 +17,23 @@ export const SELECT_TASK = `select ${selectColumns(task, 'task')}, log.owner
 const CHANGES: Record<string, string> = TASK_CHANGES;
 const OFTEN = assignGiven(task, (field) => CHANGES[field] === 'often');
 const SELDOM = assignGiven(task, (field) => CHANGES[field] === 'seldom');
-const GIVEN = `from ${recordset(task, '$1')} where task.key = given.key`;
+/** @param wanted which fields are given beside the key */
+const given = (wanted: (field: string) => boolean) =>
+  `from ${recordset(task, '$1', {}, (field) => field === 'key' || wanted(field))} where task.key = given.key`;
 
 /** Of several tasks, given as `$1`, in the order in which they came. */
 export const INSERT_TASKS = statement(insertGiven(task));
-export const UPDATE_TASKS = statement(`update holdfast.task set ${OFTEN}, ${SELDOM}, blocked = given.blocked ${GIVEN}`);
+export const UPDATE_TASKS = statement(
+  `update holdfast.task set ${OFTEN}, ${SELDOM}, blocked = given.blocked ${given((field) => field === 'blocked' || isChanged(field))}`,
+);
 /** The same of what changes often alone, which a commit mostly is about. */
-export const UPDATE_TASKS_PROGRESS = statement(`update holdfast.task set ${OFTEN} ${GIVEN}`);
+export const UPDATE_TASKS_PROGRESS = statement(
+  `update holdfast.task set ${OFTEN} ${given((field) => CHANGES[field] === 'often')}`,
+);
+
+function isChanged(field: string): boolean {
+  return CHANGES[field] === 'often' || CHANGES[field] === 'seldom';
+}
 
 /** Field by field, since it is done for every commit: taking the row apart with `...rest` costs several times as much. */
 export function toTask(row: TaskRead): TaskRecord {

@@ -10,7 +10,11 @@ import { CLAIMABLE, SUSPECT, SUSPECT_RUNNING } from './offered.ts';
 
 // Columns that hold JSON are text. Times are epoch ms. Wide columns stand last, so that reading the others skips them.
 
-/** `key` is what events refer to and what the order of creation is read from; `blocked` is kept by `lanes.ts`. */
+/**
+ * `key` is what events refer to and what the order of creation is read from; `blocked` is kept by `lanes.ts`. What changes
+ * with most commits stands in no index, nor in the condition of one: else each of them would be written anew, all twenty.
+ * `prunable` is there for that.
+ */
 export const task = holdfast.table(
   'task',
   {
@@ -61,6 +65,9 @@ export const task = holdfast.table(
     firstSeq: long('first_seq').notNull(),
     lastSeq: long('last_seq').notNull(),
     prunedSeq: long('pruned_seq').notNull(),
+    prunable: boolean()
+      .notNull()
+      .generatedAlwaysAs(sql`parent_id is null and finished_at is not null and pruned_seq < last_seq`),
     progress: text(),
     error: text(),
     cut: text(),
@@ -98,9 +105,7 @@ export const task = holdfast.table(
     index('task_deadline').on(table.deadlineAt).where(sql`deadline_at is not null`),
     index('task_held').on(table.node).where(sql`held`),
     index('root_unfinished').on(table.log, table.firstSeq).where(sql`parent_id is null and finished_at is null`),
-    index('root_prunable')
-      .on(table.finishedAt)
-      .where(sql`parent_id is null and finished_at is not null and pruned_seq < last_seq`),
+    index('root_prunable').on(table.finishedAt).where(sql`prunable`),
     check('task_status', sql.raw(oneOf('status', TASK_STATUSES))),
     check('task_blocked', sql`not blocked or (status = 'queued' and run_at is null and lane is not null)`),
     check(
