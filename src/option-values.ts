@@ -51,7 +51,9 @@ export function postgresUrl(text: string): string {
   const hosts = POSTGRES_URL.exec(text)?.[1];
   const isGood = hosts?.split(',').every((host) => URL.canParse(text.replace(hosts, host)));
   if (isGood && !/%(?![0-9a-f]{2})/i.test(text)) return text;
-  throw new Error('it is no URL like postgres://user:password@host:5432/name; in a password @ is %40, / is %2F, % is %25.');
+  throw new Error(
+    'it is no URL like postgres://user:password@host:5432/name; in a password @ is %40, / is %2F, % is %25.',
+  );
 }
 
 /** Such a URL as it may be shown: without the password, and without what follows the name of the database. */

@@ -1,4 +1,5 @@
 import type { SynchronousCommit } from './database-options.ts';
+import { postgresUrl } from './option-values.ts';
 import type { Server } from './server.ts';
 import type { ServingOptions } from './serving-options.ts';
 
@@ -31,8 +32,8 @@ export async function createHoldfast(options: HoldfastOptions): Promise<Server> 
   const { openPostgresAccess } = await import('./store/postgres/access/open.ts');
   const { startOver } = await import('./start-over.ts');
   const store = await openPostgresStore({
-    url: database,
-    ...(databaseListen != null && { listenUrl: databaseListen }),
+    url: postgresUrl(database),
+    ...(databaseListen != null && { listenUrl: postgresUrl(databaseListen) }),
     ...(databasePool !== undefined && { poolSize: databasePool }),
     ...(synchronousCommit !== undefined && { synchronousCommit }),
     ...(leaseMs !== undefined && { leaseMs }),

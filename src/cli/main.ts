@@ -34,9 +34,7 @@ serve.action(async (flags: Flags) => {
 addTokens(program, { storage, refuse: usageError });
 
 addStorageOptions(program.command('check'))
-  .description(
-    'Say what is wrong with the database: a stopped server’s, which is read whole, or that of several servers.',
-  )
+  .description('Say what is wrong with the database: of a stopped server, which is read whole, or of several servers.')
   .action(async (flags: StorageFlags) => {
     const { runCheck } = await import('./check.ts');
     process.exitCode = await runCheck(storage(flags));
