@@ -6,10 +6,12 @@ import { StoreError } from '../../src/store/store.ts';
 import { createApi } from '../support/api.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { newDirectory } from '../support/store-directory.ts';
+import { onlyOnSqlite } from '../support/test-engine.ts';
 import { makeToken } from '../support/token.ts';
 
 // Would fail if the server went on with a file that nobody else sees: a token that was revoked would stay good.
-test('a server whose `access.db` is replaced under it ends, and says why', async () => {
+test('a server whose `access.db` is replaced under it ends, and says why', async ({ skip }) => {
+  onlyOnSqlite(skip);
   const dataDir = newDirectory();
   const { token } = await makeToken(dataDir, 'ann', ['tasks:read']);
   const server = await startServerProcess({ dataDir, flags: ['--auth', 'token'] });

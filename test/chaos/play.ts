@@ -12,6 +12,7 @@ import { untilQuiet } from './quiet.ts';
 import type { Round } from './round.ts';
 import { judge } from './rules/rules.ts';
 import { seedOf } from './seed.ts';
+import type { Claim } from './story.ts';
 
 /** The longest time in which readers come to the end of the log. */
 const FINISH_MS = 60_000;
@@ -46,6 +47,8 @@ export interface PlayOptions {
    */
   faults(until: AbortSignal, created: Promise<unknown>): Promise<void>;
   mayReset?: boolean;
+  /** What is known of claims when all is over. Default: nothing. */
+  claims?(): Promise<readonly Claim[]>;
 }
 
 export interface Load {
@@ -86,7 +89,8 @@ export async function play(options: PlayOptions): Promise<Round> {
     const ending = await readEnding(createApi(server.url));
     await server.stop();
     const { requests, readings, lives } = history;
-    const story = { requests, readings, lives, effects: readEffects(effects), ...ending, stuck, mayReset };
+    const claims = (await options.claims?.()) ?? [];
+    const story = { requests, readings, lives, effects: readEffects(effects), ...ending, stuck, mayReset, claims };
     return { story, violations: judge(story) };
   } finally {
     over.abort();

@@ -11,6 +11,13 @@ export interface Logged extends LogEvent {
   text: string;
 }
 
+/** That a node began with a task, or went on with it. */
+export interface Claim {
+  taskId: string;
+  /** Epoch ms. */
+  at: number;
+}
+
 /** All that is known of a round when it is over: what the rules judge. */
 export interface Story {
   requests: readonly Request[];
@@ -23,6 +30,8 @@ export interface Story {
   questions: readonly Question[];
   /** What was unfinished when nothing had moved for so long that the round gave up; empty when all came to its end. */
   stuck: readonly Task[];
+  /** Where several nodes share a database, which may lose a task and claim it again and say nothing of that: every claim. */
+  claims?: readonly Claim[];
   mayReset: boolean;
 }
 

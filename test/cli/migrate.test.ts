@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import postgres from 'postgres';
@@ -8,6 +8,7 @@ import type { Message } from '../../src/model/event.ts';
 import type { Question } from '../../src/model/question.ts';
 import type { Task } from '../../src/model/task.ts';
 import { migrateDatabase } from '../../src/store/postgres/migrate.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { doneIn, noteDone } from '../protocol/durable-agents.ts';
 import { type Api, createApi, type Page } from '../support/api.ts';
 import { type PagedEvent, readLog } from '../support/log-pages.ts';
@@ -132,10 +133,11 @@ describe.skipIf(!isThere)('holdfast migrate', () => {
   }
 
   test('refuses a directory that a server has', async () => {
-    const server = await startServerProcess({ dataDir: temporaryDirectory() });
+    const dir = temporaryDirectory();
+    const store = await openSqliteStore({ dir });
 
-    const { code, stderr } = await migrate(server.dataDir, database.url);
-    await server.stop();
+    const { code, stderr } = await migrate(dir, database.url);
+    await store.close();
 
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -144,10 +146,8 @@ describe.skipIf(!isThere)('holdfast migrate', () => {
   });
 
   test('copies everything, says how much, and leaves the directory as it was', async () => {
-    const bytes = () =>
-      readdirSync(dataDir)
-        .filter((name) => /\.db(-wal)?$/.test(name))
-        .map((name) => readFileSync(path.join(dataDir, name)));
+    const files = readdirSync(dataDir).filter((name) => /\.db(-wal)?$/.test(name));
+    const bytes = () => files.map((name) => hash('sha256', readFileSync(path.join(dataDir, name))));
     const stood = bytes();
 
     const { code, stdout, stderr } = await migrate(dataDir, database.url);

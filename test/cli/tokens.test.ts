@@ -6,6 +6,7 @@ import { createApi, expectProblem } from '../support/api.ts';
 import { createTestDatabase, findPostgres } from '../support/postgres-server.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { newDirectory } from '../support/store-directory.ts';
+import { onlyOnSqlite } from '../support/test-engine.ts';
 
 const postgres = await findPostgres();
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -28,7 +29,8 @@ function tokens(...args: string[]): Promise<Run> {
 }
 
 describe('holdfast tokens', () => {
-  test('makes a token, lists it without what it is, and ends it, while a server runs', async () => {
+  test('makes a token, lists it without what it is, and ends it, while a server runs', async ({ skip }) => {
+    onlyOnSqlite(skip);
     const dataDir = newDirectory();
     const server = await startServerProcess({ dataDir, flags: ['--auth', 'token'] });
 

@@ -53,6 +53,8 @@ beforeEach(() => {
 
 afterEach(async () => {
   await dispatcher.drain(0);
+  // Else what is told to stop is let go of later, in a store that is closed.
+  await dispatcher.stop(0);
   await store.close();
 });
 

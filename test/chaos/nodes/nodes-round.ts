@@ -69,6 +69,7 @@ export async function playNodes({ seed, nemesis, dir, load }: NodesRoundOptions)
     const place = { set, cluster, database: DATABASE, dice: diceFor('nemesis') };
     const round = await play({
       ...{ server: set, history, seed, dir, load, spawns: true, retries: true },
+      claims: async () => (await askWitness(cluster, DATABASE)).claims,
       faults(until, created) {
         const enough = new AbortController();
         void created.then(() => enough.abort());

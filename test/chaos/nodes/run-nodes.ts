@@ -47,12 +47,13 @@ const totals = new Totals();
 totals.add(story);
 const connections = story.readings.reduce((sum, reading) => sum + reading.connections.length, 0);
 const tries = story.requests.flatMap((request) => request.tries);
-console.log(`${values.nemesis}, ${((performance.now() - begun) / 1000).toFixed(0)} s: ${totals.text}`);
+const counts = Object.entries(totals.counts).map(([name, count]) => `${count} ${name}`);
+console.log(`${values.nemesis}, ${((performance.now() - begun) / 1000).toFixed(0)} s: ${counts.join(', ')}`);
 console.log(
   `${story.requests.length} requests, sent ${tries.length} times, ${tries.filter((each) => each.status === 503).length} refused with 503, ` +
     `${tries.filter((each) => each.status === null).length} without an answer; ` +
     `${story.readings.length} readers over ${connections} connections; ` +
-    `${testimony.claims} claims, ${testimony.moved} tasks on more than one node, ${refused} writes under an old fence refused`,
+    `${testimony.claims.length} claims, ${testimony.moved} tasks on more than one node, ${refused} writes under an old fence refused`,
 );
 for (const [rule, own] of groupBy(violations, (violation) => violation.rule)) {
   console.log(`  ${own.length} times broken: ${rule}`);

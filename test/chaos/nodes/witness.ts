@@ -1,4 +1,5 @@
 import type { PostgresCluster } from '../../support/postgres-cluster.ts';
+import type { Claim } from '../story.ts';
 
 /**
  * Sees in the database itself, beside the server's code, who writes what under which fence. Each node comes as a user of its
@@ -6,13 +7,16 @@ import type { PostgresCluster } from '../../support/postgres-cluster.ts';
  */
 const SEEN = `
 create schema witness;
-create table witness.claim (task bigint, fence int, node name, primary key (task, fence));
+create table witness.claim (
+  task bigint, fence int, id text not null, node name not null, at bigint not null, primary key (task, fence)
+);
 create table witness.fault (at timestamptz not null default clock_timestamp(), what text not null);
 
 create function witness.see_task() returns trigger language plpgsql as $$
 begin
   if new.fence = old.fence + 1 then
-    insert into witness.claim values (new.key, new.fence, session_user);
+    insert into witness.claim
+      values (new.key, new.fence, new.id, session_user, extract(epoch from clock_timestamp()) * 1000);
   else
     insert into witness.fault (what) values (format('%s goes from fence %s to %s', new.id, old.fence, new.fence));
   end if;
@@ -47,7 +51,7 @@ create constraint trigger see_event after insert on holdfast.event deferrable in
 export interface Testimony {
   /** Writes under a fence that another claim had replaced, and fences that did not count up, in words. */
   faults: string[];
-  claims: number;
+  claims: Claim[];
   /** Tasks that more than one node has claimed in turn. */
   moved: number;
 }
@@ -59,12 +63,17 @@ export async function setUpWitness(cluster: PostgresCluster, database: string): 
 
 export async function askWitness(cluster: PostgresCluster, database: string): Promise<Testimony> {
   const faults = await cluster.sql('select what from witness.fault order by at', database);
-  const [claims] = await cluster.sql('select count(*) from witness.claim', database);
+  const claims = await cluster.sql('select id, at from witness.claim order by at', database);
   const [moved] = await cluster.sql(
     'select count(*) from (select from witness.claim group by task having count(distinct node) > 1) as of_several',
     database,
   );
-  return { faults, claims: Number(claims), moved: Number(moved) };
+  return { faults, claims: claims.map(toClaim), moved: Number(moved) };
+}
+
+function toClaim(line: string): Claim {
+  const [taskId = '', at] = line.split('|');
+  return { taskId, at: Number(at) };
 }
 
 /** Lets every NOTIFY from now on do nothing, and nobody know. */

@@ -1,7 +1,7 @@
 import { groupBy } from '../../../src/engine/group-by.ts';
 import type { Effect } from '../agents/effects.ts';
 import type { Life } from '../history.ts';
-import { isTerminal, type Logged } from '../story.ts';
+import { type Claim, isTerminal, type Logged } from '../story.ts';
 import type { Finding, Rule } from './rule.ts';
 
 /** So soon must a process that stood still notice that what it runs is no longer its own. */
@@ -15,12 +15,13 @@ const WRITTEN_MS = 50;
  */
 export const journaledSteps: Rule = {
   name: 'a step that is journaled does not run again, and any other only because it was cut off or has failed',
-  *judge({ log, effects, lives }) {
+  *judge({ log, effects, lives, claims = [] }) {
     const strays = new Set(effects.filter((effect) => isStray(effect, lives)));
     const deaths = new Map(lives.map(({ pid, endedAt }) => [pid, endedAt ?? Number.POSITIVE_INFINITY]));
     const steps = groupBy(log.filter(isOfStep), ({ taskId, data }) => `${taskId} ${data.name}`);
     const runs = groupBy(effects, ({ taskId, key }) => `${taskId} ${key}`);
     const restarts = groupBy(log.filter(isRestart), ({ taskId }) => taskId);
+    const claimed = groupBy(claims, ({ taskId }) => taskId);
     const ends = new Map(log.filter(isTerminal).map((event) => [event.taskId, event]));
     for (const place of new Set([...steps.keys(), ...runs.keys()])) {
       const [taskId = '', ...key] = place.split(' ');
@@ -28,7 +29,7 @@ export const journaledSteps: Rule = {
       const ran = runs.get(place) ?? [];
       const events = [...(steps.get(place) ?? []), ...restarted].toSorted((a, b) => a.seq - b.seq);
       yield* judgeEvents(place, events);
-      yield* judgeRuns(place, events, ran, deaths, strays);
+      yield* judgeRuns(place, events, ran, deaths, strays, claimed.get(taskId) ?? []);
       yield* judgeValue(place, ran, strays, ends.get(taskId)?.data.output?.values[key.join(' ')]);
     }
   },
@@ -91,6 +92,7 @@ function* judgeRuns(
   runs: readonly Effect[],
   deaths: ReadonlyMap<number, number>,
   strays: ReadonlySet<Effect>,
+  claims: readonly Claim[],
 ): Iterable<Finding> {
   for (const settled of events.filter(isSettling)) {
     const voided = isFailure(settled) && events.find(({ type, seq }) => type === 'task.retrying' && seq > settled.seq);
@@ -108,11 +110,13 @@ function* judgeRuns(
   for (const [index, run] of runs.entries()) {
     const before = runs[index - 1];
     if (before === undefined || before.pid !== run.pid) continue;
-    // From then on nothing of this process is journaled.
+    // From then on nothing is journaled of what this process did before.
     const takenOver = runs.slice(index).find(({ pid }) => pid !== run.pid)?.at ?? Number.POSITIVE_INFINITY;
-    const death = Math.min(deaths.get(run.pid) ?? Number.POSITIVE_INFINITY, takenOver);
+    const reclaimed = claims.find(({ at }) => at > run.at)?.at ?? Number.POSITIVE_INFINITY;
+    const death = Math.min(deaths.get(run.pid) ?? Number.POSITIVE_INFINITY, takenOver, reclaimed);
     const between = events.filter(({ at }) => before.at <= Date.parse(at) && Date.parse(at) <= death);
-    if (!isExplained(before, run, between)) {
+    const isClaimedAgain = claims.some(({ at }) => before.at <= at && at <= run.at);
+    if (!isClaimedAgain && !isExplained(before, run, between)) {
       yield { text: `${place} ran twice for no reason.`, evidence: [before, run, between] };
     }
   }
@@ -121,7 +125,7 @@ function* judgeRuns(
 /**
  * Whether a run in the same process was due: the task's code had begun again, or the step's attempt had failed.
  *
- * @param events from the run before to the end of the process, or to where another had the task
+ * @param events from the run before to the end of the process, or to where it or another claims the task again
  */
 function isExplained(before: Effect, run: Effect, events: readonly Logged[]): boolean {
   if (events.some((event) => isRestart(event) && Date.parse(event.at) <= run.at)) return true;

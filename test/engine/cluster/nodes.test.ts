@@ -89,6 +89,35 @@ describe('A copy', () => {
     expect(pool.sent.at(-1)).toMatchObject({ kind: 'adopt', taskId, fence: 2, resolutions: [{ key: 'go', ord: 1 }] });
   });
 
+  test('that waits goes on before the node where the answer was given begins with the journal', async () => {
+    const { taskId, questionId } = await waiting();
+    const others = new ScriptedPool(4);
+    const other = await startEngine(shared.view('other', { leaseMs: 1e9 }), { pool: others });
+
+    const args = { questionId, given: { answers: { a: true } }, resolvedBy: 'bea' };
+    await other.log.commit('ann', [{ verb: 'answerQuestion', args }]);
+    await until(async () => (await there.task(taskId)).status === 'running');
+    await other.stop();
+
+    expect((await there.task(taskId)).node).toBe('here');
+    expect(pool.toldTo(taskId).at(-1)).toBe('adopt');
+    expect(others.sent).toEqual([]);
+  });
+
+  test('that is no longer kept in memory is missed by nobody for long', async () => {
+    const { taskId, questionId } = await waiting();
+    const others = new ScriptedPool(4);
+    const other = await startEngine(shared.view('other', { leaseMs: 1e9 }), { pool: others });
+    await here.stop();
+
+    const args = { questionId, given: { answers: { a: true } }, resolvedBy: 'bea' };
+    await other.log.commit('ann', [{ verb: 'answerQuestion', args }]);
+    await until(() => others.toldTo(taskId).includes('start'));
+    await other.stop();
+
+    expect((await there.task(taskId)).node).toBe('other');
+  });
+
   test('that waits is dropped when another node has claimed its task', async () => {
     const { taskId, questionId } = await waiting();
 

@@ -203,7 +203,7 @@ export function testQueue(engine: Engine): void {
       await ann.later();
       const question = await ben.ask(sleeper, 'month', 0);
       await ann.later();
-      const delayed = await ann.create({ runAt: (await ann.clock()) + 5 });
+      const delayed = await ann.create({ runAt: (await ann.clock()) + 250 });
       await ann.later(delayed.runAt ?? 0);
 
       const due = await store.due(10);
