@@ -62,6 +62,13 @@ const INNER = [
   ...['worker/retry MAX_TIMER_MS', 'worker/retry MAX_CAUSES', 'worker/step-failure MAX_MESSAGE_LENGTH'],
   ...['worker/step-failure MAX_FIELD_LENGTH', 'worker/step-failure MAX_FIELDS', 'worker/step-failure MAX_CAUSES'],
   ...['worker/suspicions MAX_NOTES', 'worker/worker-set MAX_BACKOFF_MS', 'store/sqlite/wholeness MAX_FINDINGS'],
+  // The same as SQLite's.
+  ...['store/postgres/read-events MAX_ROWS', 'store/postgres/read-events MAX_BYTES'],
+  ...['store/postgres/read-events MAX_SEQS', 'store/postgres/read-history MAX_TURNS'],
+  ...['store/postgres/read-history MAX_CHARS', 'store/postgres/commit-queue MAX_CALLS'],
+  ...['store/postgres/commit-queue MAX_ROWS', 'store/postgres/listen MAX_PAUSE_MS'],
+  ...['store/postgres/owner-marks MAX_OWNERS', 'store/postgres/transaction MAX_TRIES'],
+  ...['store/postgres/transaction MAX_MARK', 'store/postgres/wake-up MAX_PAYLOAD_BYTES', 'engine/follower MAX_PAGES'],
 ];
 
 /** Every constant of the server that is called a maximum. */

@@ -4,6 +4,7 @@ import { View } from '../../model/view.ts';
 import { INSTANT, type Instant, replaceEpoch } from './epoch.ts';
 import { toText } from './escape.ts';
 import type { Link } from './link.ts';
+import type { Loners } from './loners.ts';
 import { OwnerReader, type StoredTask } from './owner-reader.ts';
 import { statement } from './statement.ts';
 
@@ -42,18 +43,23 @@ const LIVING = statement<{ id: string }>(
  * Begins a transaction, takes the owner's lock, and reads what the calls need, mostly in one go: each statement sees what
  * was committed before it began, and all of them begin when the lock is held.
  */
-export async function load(link: Link, owner: string, calls: readonly VerbCall[]): Promise<Loaded> {
-  const [, loaded] = await Promise.all([link.begin(), lockAndRead(link, owner, calls)]);
+export async function load(link: Link, owner: string, calls: readonly VerbCall[], loners: Loners): Promise<Loaded> {
+  const [, loaded] = await Promise.all([link.begin(), lockAndRead(link, owner, calls, loners)]);
   if (loaded !== null) return loaded;
-  const [, made] = await Promise.all([link.ask(MAKE_LOG, toText(owner)), lockAndRead(link, owner, calls)]);
+  const [, made] = await Promise.all([link.ask(MAKE_LOG, toText(owner)), lockAndRead(link, owner, calls, loners)]);
   if (made === null) throw new Error('A log that was made is not there.');
   return made;
 }
 
 /** @returns null for an owner who has no log yet */
-async function lockAndRead(link: Link, owner: string, calls: readonly VerbCall[]): Promise<Loaded | null> {
+async function lockAndRead(
+  link: Link,
+  owner: string,
+  calls: readonly VerbCall[],
+  loners: Loners,
+): Promise<Loaded | null> {
   const nodes = [...new Set(calls.flatMap((call) => (call.verb === 'claimTask' ? call.args.node : [])))];
-  const reader = new OwnerReader(link, toText(owner), needsOf(calls));
+  const reader = new OwnerReader(link, toText(owner), needsOf(calls), loners);
   const [[log], [instant], living] = await Promise.all([
     link.ask(LOCK, toText(owner)),
     link.ask(INSTANT),

@@ -13,6 +13,7 @@ import { fromText, toText } from './escape.ts';
 import { toRow } from './journal-row.ts';
 import type { Link } from './link.ts';
 import * as select from './load-statements.ts';
+import type { Loners } from './loners.ts';
 import { toQuestion } from './question-row.ts';
 import { readHistory } from './read-history.ts';
 import type { Statement, Value } from './statement.ts';
@@ -44,16 +45,18 @@ export class OwnerReader {
   readonly #link: Link;
   readonly #owner: string;
   readonly #needs: OwnerNeeds;
+  readonly #loners: Loners;
   /** Ids of tasks and conversations that were asked for, whether there are any or not. */
   readonly #asked = new Set<string>();
   /** Ids of tasks whose trees are loaded, as far as they are known. */
   readonly #trees = new Set<string>();
   #gathered: string[] = [];
 
-  constructor(link: Link, owner: string, needs: OwnerNeeds) {
+  constructor(link: Link, owner: string, needs: OwnerNeeds, loners: Loners) {
     this.#link = link;
     this.#owner = owner;
     this.#needs = needs;
+    this.#loners = loners;
   }
 
   /** Sends, before it first awaits anything, what brings all that most verbs need. */
@@ -65,7 +68,11 @@ export class OwnerReader {
     await Promise.all([
       this.#readTasks(named),
       this.#readTrees(trees, [...pending, ...journals], pending),
-      this.#readConversations([...conversations, ...gatherings, ...firstTurns], named, questions),
+      this.#readConversations(
+        [...conversations, ...gatherings, ...firstTurns],
+        named.filter((id) => !this.#loners.has(id)),
+        questions,
+      ),
       this.#addTasks(select.TASKS_OF_QUESTIONS, questions),
       this.#addTasks(select.IN_LANES, lanes),
       this.#addTasks(select.FIRST_TURNS, firstTurns.map(turnLane)),
@@ -187,6 +194,7 @@ export class OwnerReader {
   async #addTasks(statement: Statement<TaskRead>, ...values: (readonly string[])[]): Promise<string[]> {
     const read = await this.#ask(statement, ...values);
     for (const row of read) {
+      if (row.conversationId === null) this.#loners.add(row.id);
       if (!this.tasks.has(row.id)) this.tasks.set(row.id, { key: row.key, record: toTask(row), blocked: row.blocked });
     }
     return read.map(({ id }) => id);

@@ -8,6 +8,7 @@ import { asStoreError, isConflict, isLoss, isRolledBack } from './failure.ts';
 import type { Link } from './link.ts';
 import type { Links } from './links.ts';
 import { type Loaded, load } from './load.ts';
+import { createLoners } from './loners.ts';
 import { lookUp, type Sent } from './outcome.ts';
 import { purge } from './purge.ts';
 import { statement } from './statement.ts';
@@ -53,6 +54,7 @@ class OutcomeUnknown extends Error {
  * @param isClosing whether an answer is waited for no more
  */
 export function createRunGroup(links: Links, watcher: TransactionWatcher, isClosing: () => boolean): RunGroup {
+  const loners = createLoners();
   return async function runGroup(owner, commits) {
     try {
       const batches = await transact(owner, commits);
@@ -113,6 +115,7 @@ export function createRunGroup(links: Links, watcher: TransactionWatcher, isClos
       link,
       owner,
       commits.flatMap(({ calls }) => calls),
+      loners,
     );
     const batches = commits.map(({ calls }) => decide(loaded, calls));
     if (isClean(loaded.view)) {
