@@ -81,7 +81,7 @@ export async function play(options: PlayOptions): Promise<Round> {
     // What is read in the end has outlived its process, in every other round.
     if (diceFor('end').below(2) === 0) {
       await server.kill();
-      await server.start();
+      if (!(await server.start())) throw new Error(`It does not start: ${history.lives.at(-1)?.stderr}`);
     }
     await Promise.race([fleet.finishReading(), pass(FINISH_MS, over.signal)]);
     over.abort();

@@ -3,6 +3,7 @@ import { createDispatcher, type Dispatcher } from '../../src/engine/dispatcher.t
 import { createLog, type Log } from '../../src/engine/log.ts';
 import type { VerbCall } from '../../src/model/batch.ts';
 import { openSqliteStoreInProcess } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { CopyReport } from '../../src/worker/protocol.ts';
 import { diceOf } from '../support/dice.ts';
 import { createArgs, newId } from '../support/store-owner.ts';
@@ -16,12 +17,19 @@ let log: Log;
 let pool: ScriptedPool;
 let dispatcher: Dispatcher;
 let refused: string[];
+/** While it is not settled, claims are asked for, and not written. */
+let writable: Promise<void>;
 
 function start(slots: number, maxRunningPerOwner?: number): void {
   slow = new SlowReads(openSqliteStoreInProcess({ dir: ':memory:' }));
   slow.isSlow = false;
   refused = [];
-  const { store } = slow;
+  writable = Promise.resolve();
+  const commit: Store['commit'] = async (owner, calls) => {
+    if (calls.some(({ verb }) => verb === 'claimTask')) await writable;
+    return slow.store.commit(owner, calls);
+  };
+  const store = { ...slow.store, commit };
   const onFatal = (error: unknown) => {
     throw error;
   };
@@ -113,15 +121,24 @@ test('a slot that was taken while it was looked is not given again', async () =>
   expect(pool.most).toBe(1);
 });
 
-test('a task that was found by two looks is claimed once', async () => {
+test('a task whose claim was on its way when it was looked is claimed once', async () => {
   start(4);
   slow.isSlow = true;
-  const found = [await create(), await create()];
-
+  const first = await create();
+  let write = (): void => {};
+  writable = new Promise((resolve) => {
+    write = resolve;
+  });
   await release();
+  const second = await create();
+  expect([await running(), slow.held]).toEqual([[], 1]);
+
+  write();
+  await allDone();
+  expect(await running()).toEqual([first]);
   while (slow.held > 0) await release();
 
-  expect((await running()).sort()).toEqual(found.sort());
+  expect(await running()).toEqual([first, second]);
   expect(refused).toEqual([]);
 });
 
