@@ -18,7 +18,7 @@ export async function readEnding(api: Api): Promise<Pick<Story, 'log' | 'tasks' 
 async function readAll<Item>(api: Api, path: string): Promise<Item[]> {
   const items: Item[] = [];
   for (let page: string | null = ''; page !== null; ) {
-    const next = `${path}?limit=200${page === '' ? '' : `&page=${page}`}`;
+    const next: string = `${path}?limit=200${page === '' ? '' : `&page=${page}`}`;
     // A connection that was kept may be closed in the instant in which it is used again.
     const { body, status, text }: Answer<Page<Item>> = await api.get<Page<Item>>(next).catch(() => api.get(next));
     if (status !== 200) throw new Error(`${path} is refused with ${status}: ${text}`);

@@ -48,7 +48,8 @@ describe('§4 a restart', () => {
   }
 
   async function allEnded(): Promise<void> {
-    expect(await unfinished(api)).toEqual({ tasks: [], questions: [] });
+    // Where others might go on with it, what nobody was told of waits until its process counts as dead.
+    await expect.poll(() => unfinished(api), { timeout: 20_000 }).toEqual({ tasks: [], questions: [] });
   }
 
   test('a 202 is sent only for what is on disk: kill -9 right after it loses nothing', async () => {

@@ -49,7 +49,7 @@ export function createDue(ask: Ask): Pick<Queries, 'due' | 'nextDueAt' | 'prunab
   return {
     due: async (limit) => (await ask(DUE, limit)).map(toItem),
     nextDueAt: async () => (await ask(NEXT))[0]?.at ?? null,
-    prunable: async (retentionMs, limit) => (await ask(PRUNABLE, retentionMs, limit)).map(owned),
+    prunable: async (retentionMs, limit) => (await ask(PRUNABLE, Math.ceil(retentionMs), limit)).map(owned),
     orphans: async (limit) => (await ask(ORPHANS, limit)).map(owned),
     newestSuspects: async (limit) => (await ask(NEWEST_SUSPECTS, limit)).map(owned),
   };

@@ -53,18 +53,15 @@ export async function migrateDatabase(
   }
 }
 
-const VERSION = statement<{ version: number }>(`select current_setting('server_version_num')::int / 10000 as version`);
+const SERVER = statement<{ version: number; encoding: string }>(
+  `select current_setting('server_version_num')::int / 10000 as version, current_setting('server_encoding') as encoding`,
+);
 const TAKE_TURN = statement('select pg_advisory_xact_lock($1)');
 const TABLES = statement<{ name: string }>('select tablename as name from pg_tables where schemaname = $1');
 const COMMIT = statement('commit');
 
 async function migrateOver(link: Link, url: string, set: TableSet): Promise<void> {
-  const [server] = await link.ask(VERSION);
-  if (server !== undefined && server.version < MIN_VERSION) {
-    throw new StartRefusal(
-      `The database ${databaseName(url)} is PostgreSQL ${server.version}; it takes ${MIN_VERSION} at least.`,
-    );
-  }
+  for (const { version, encoding } of await link.ask(SERVER)) refuseServer(version, encoding, url);
   await Promise.all([link.begin(), link.ask(TAKE_TURN, LOCK)]);
   const migrations = readMigrationFiles({ migrationsFolder: set.migrations });
   const applied = await appliedTo(link, url, set, migrations);
@@ -75,6 +72,13 @@ async function migrateOver(link: Link, url: string, set: TableSet): Promise<void
     await link.ask(note, hash, folderMillis);
   }
   await link.ask(COMMIT);
+}
+
+function refuseServer(version: number, encoding: string, url: string): void {
+  const database = `The database ${databaseName(url)}`;
+  if (version < MIN_VERSION)
+    throw new StartRefusal(`${database} is PostgreSQL ${version}; it takes ${MIN_VERSION} at least.`);
+  if (encoding !== 'UTF8') throw new StartRefusal(`${database} has the encoding ${encoding}; make one that has UTF8.`);
 }
 
 /** @returns hashes of the migrations that were run before; where none was, it has become possible to note them */

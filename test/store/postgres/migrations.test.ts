@@ -47,6 +47,14 @@ describe.skipIf(server === null)('The tables of a database', () => {
     await expect(migrate()).rejects.toThrow(/is something else's; choose another database/);
   });
 
+  test('are not made where text cannot be kept', async () => {
+    const latin = await createTestDatabase(`template template0 encoding 'LATIN1' locale 'C'`);
+    const store = openPostgresStore({ url: latin.url });
+
+    await expect(store).rejects.toThrow(/has the encoding LATIN1; make one that has UTF8/);
+    await latin.drop();
+  });
+
   test('are refused in words that say what to do, and never with the password', async () => {
     const url = new URL(database.url);
     url.password = 'geheim';
