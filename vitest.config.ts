@@ -1,8 +1,15 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Each of these starts a database and several servers, and would make the others late that run beside it. */
+const CROWDED = [
+  'test/cluster/**/*.test.ts',
+  'test/chaos/nodes/**/*.test.ts',
+  'test/examples/{proxies,pgbouncer}.test.ts',
+  'test/cli/migrate.test.ts',
+];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // Tests start real threads and real servers, from source: a process each keeps them apart.
     pool: 'forks',
     // One more than the smallest machine has cores: many tests wait, for a silence that must be long enough or a deadline.
@@ -10,6 +17,18 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     unstubEnvs: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'one server',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...CROWDED],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { extends: true, test: { name: 'several', include: CROWDED, sequence: { groupOrder: 1 }, maxWorkers: 2 } },
+    ],
     coverage: {
       provider: 'v8',
       reporter: ['text'],

@@ -26,36 +26,38 @@ export interface NodeNemesis {
 
 const calm: NodeNemesis = { run: (_place, until) => pass(2 ** 31 - 1, until) };
 
-const kill = everySoOften(3000, async ({ set, dice }) => {
+type Fault = (place: NodesPlace, until: AbortSignal) => Promise<void>;
+
+const kill: Fault = async ({ set, dice }) => {
   const { server } = dice.pick(set.nodes);
   await server.kill();
   await server.start();
-});
+};
 
 /** In order, as a deploy does it. */
-const stop = everySoOften(3000, async ({ set, dice }) => {
+const stop: Fault = async ({ set, dice }) => {
   const { server } = dice.pick(set.nodes);
   await server.stop();
   await server.start();
-});
+};
 
 /** Stands still past its lease, so that others do what it held, and goes on as if nothing had been. */
-const pause = everySoOften(4000, async ({ set, dice }, until) => {
+const pause: Fault = async ({ set, dice }, until) => {
   const goOn = dice.pick(set.nodes).server.pause();
   await pass(LEASE_MS + dice.below(2 * LEASE_MS), until);
   goOn();
-});
+};
 
-const terminate = everySoOften(2000, async ({ cluster, database }) => {
+const terminate: Fault = async ({ cluster, database }) => {
   await cluster.sql(
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}' and pid <> pg_backend_pid()`,
   );
-});
+};
 
-const restart = everySoOften(30_000, ({ cluster }) => cluster.restart('immediate'));
+const restart: Fault = ({ cluster }) => cluster.restart('immediate');
 
 /** What was open is lost, and neither end knows. */
-const halfOpen = everySoOften(5000, async ({ set, dice }) => dice.pick(set.nodes).link.forget());
+const halfOpen: Fault = async ({ set, dice }) => dice.pick(set.nodes).link.forget();
 
 const noNotify: NodeNemesis = {
   async run({ cluster, database }, until) {
@@ -64,19 +66,20 @@ const noNotify: NodeNemesis = {
   },
 };
 
-/** All of them in turn. */
-const mixed: NodeNemesis = {
-  async run(place, until) {
-    const all = [kill, stop, pause, terminate, restart, halfOpen];
-    while (!until.aborted) await place.dice.pick(all).run(place, AbortSignal.any([until, AbortSignal.timeout(8000)]));
-  },
-};
+/** Those after which everything goes on within seconds. */
+const MIXED: readonly Fault[] = [kill, stop, pause, terminate, restart];
 
 /** What `--nemesis` takes. */
 export const NODE_NEMESES: { readonly [name: string]: NodeNemesis } = {
-  ...{ calm, kill, stop, pause, terminate, restart, mixed },
-  'half-open': halfOpen,
+  calm,
+  kill: everySoOften(3000, kill),
+  stop: everySoOften(3000, stop),
+  pause: everySoOften(4000, pause),
+  terminate: everySoOften(2000, terminate),
+  restart: everySoOften(30_000, restart),
+  'half-open': everySoOften(5000, halfOpen),
   'no-notify': noNotify,
+  mixed: everySoOften(2000, (place, until) => place.dice.pick(MIXED)(place, until)),
 };
 
 /** @param everyMs from one fault to the next, on average */
