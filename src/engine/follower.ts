@@ -1,5 +1,6 @@
+import { judgeCursor } from '../model/epoch.ts';
 import type { Cluster } from '../store/cluster.ts';
-import type { Store } from '../store/store.ts';
+import type { LogState, Store } from '../store/store.ts';
 import type { CatchingUp } from './catching-up.ts';
 import type { Copies } from './copies.ts';
 import type { Hub } from './hub.ts';
@@ -37,7 +38,7 @@ const OWNERS_AT_ONCE = 20;
 export interface FollowerOptions {
   store: Pick<Store, 'snapshot'>;
   cluster: Pick<Cluster, 'heads'>;
-  hub: Pick<Hub, 'owners' | 'has' | 'head' | 'onRead' | 'beginAnew'>;
+  hub: Pick<Hub, 'owners' | 'has' | 'head' | 'epoch' | 'onRead' | 'beginAnew'>;
   copies: Pick<Copies, 'owners' | 'has' | 'busy'>;
   catchingUp: CatchingUp;
   /** There may be something to do that another process has written of. */
@@ -64,13 +65,18 @@ export function createFollower(options: FollowerOptions): Follower {
         return Promise.all([reads.log(owner), read]);
       });
       // What was pruned meanwhile is a hole, of which each reader has to be told by itself.
-      if (after === null || page === null || log.prunedSeq > after || pages > MAX_PAGES) {
+      if (after === null || page === null || log.prunedSeq > after || pages > MAX_PAGES || isLost(owner, after, log)) {
         hub.beginAnew(owner, log);
         return;
       }
       hub.onRead(owner, { after, ...page, epochs: log.epochs });
       if (page.scannedTo >= log.head) return;
     }
+  }
+
+  /** Whether what the hub has told is no part of the log any more. */
+  function isLost(owner: string, seq: number, { epochs, head }: LogState): boolean {
+    return judgeCursor(epochs, head, { epoch: hub.epoch(owner), seq, until: null }) !== 'valid';
   }
 
   function look(owner: string): void {
@@ -84,7 +90,8 @@ export function createFollower(options: FollowerOptions): Follower {
 
   /** @param head up to where the owner's log is known to reach */
   function lookIfMoved(owner: string, head: number): void {
-    if (hub.has(owner) && head > (hub.head(owner) ?? 0)) logs.ask(owner);
+    // A head that went back is one of a database that has lost something.
+    if (hub.has(owner) && head !== (hub.head(owner) ?? 0)) logs.ask(owner);
     if (!copies.has(owner) || head <= (seen.get(owner) ?? 0)) return;
     seen.set(owner, head);
     states.ask(owner);

@@ -17,6 +17,8 @@ export interface Hub {
   has(owner: string): boolean;
   /** Up to where what is kept of an owner's log is complete; null while nothing of it is. */
   head(owner: string): number | null;
+  /** Under which its newest was written; '' while nothing is kept. */
+  epoch(owner: string): string;
   /** Takes in what was read of a log, since others had written there. */
   onRead(owner: string, stretch: Stretch): void;
   /** Forgets what is kept of a log, and begins anew at its head: the readers read on from the store, each by itself. */
@@ -150,6 +152,7 @@ export function createHub({ isShared = false }: HubOptions = {}): Hub {
     owners: () => owners.keys(),
     has: (owner) => owners.has(owner),
     head: (owner) => owners.get(owner)?.head ?? null,
+    epoch: (owner) => owners.get(owner)?.epoch ?? '',
 
     onRead(owner, { after, scannedTo, events, epochs }) {
       const own = owners.get(owner);

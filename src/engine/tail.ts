@@ -1,4 +1,5 @@
 import { formatCursor } from '../model/cursor.ts';
+import { epochAt, judgeCursor } from '../model/epoch.ts';
 import type { ResetReason } from '../model/error.ts';
 import { type Event, eventJson } from '../model/event.ts';
 import { isTerminal } from '../model/task.ts';
@@ -59,6 +60,8 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   let position: Position = request.start.position;
   /** The seq that the reader's own cursor stands at. */
   let told = position.seq;
+  /** Under which the place was told, outside of any retelling: null in an empty log, undefined before the first read. */
+  let epoch: string | null | undefined;
   /** Mints the cursor for a place in what was read last, outside of any retelling. */
   let mint = (seq: number) => formatCursor(null, seq);
   /** The seq of the task's terminal event; null while it has none. */
@@ -108,7 +111,8 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   function advance(): void {
     // At first the store is asked: of what it has the hub may not have heard yet.
     const recent = openedAt === null || position.until !== null ? null : subscription.after(position.seq);
-    if (recent === null) {
+    // Where another epoch has begun, the store tells whether what was told before is still part of the log.
+    if (recent === null || recent.epoch !== epoch) {
       read(readPage);
       return;
     }
@@ -143,12 +147,21 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     }
     subject = now;
     endsAt ??= endOf(subject);
-    if (!isExpired(now, log, position)) {
+    const reason = whyLost(now, log);
+    if (reason === null) {
       sendPage(page, log);
       return;
     }
     const fresh = await store.snapshot((reads) => freshPosition(reads, owner, now));
-    if (!closed) restart('expired', fresh.position, fresh.log);
+    if (!closed) restart(reason, fresh.position, fresh.log);
+  }
+
+  /** Why the reader cannot be told the rest from its place on: a database that has lost something goes on behind it. */
+  function whyLost(now: Subject, log: LogState): ResetReason | null {
+    const { seq, until } = position;
+    const verdict = until === null && epoch ? judgeCursor(log.epochs, log.head, { epoch, seq, until }) : 'valid';
+    if (verdict !== 'valid') return verdict;
+    return isExpired(now, log, position) ? 'expired' : null;
   }
 
   /** All of one instant: what is pruned between two looks would be a hole that nobody tells of. */
@@ -171,6 +184,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
     move(events, scannedTo);
     const more = scannedTo < (until ?? log.head) || until !== null;
     if (until !== null && scannedTo >= until) position = { seq: scannedTo, until: null };
+    epoch = epochAt(log.epochs, position.seq);
     settle();
     if (more) goOnLater();
   }
@@ -219,6 +233,7 @@ export function openTail(store: Store, hub: Hub, request: TailRequest, sink: Sin
   function restart(reason: ResetReason, from: Position, log: LogState): void {
     position = from;
     told = from.seq;
+    epoch = epochAt(log.epochs, from.seq);
     mint = (seq) => plainCursor(log, seq);
     blocked = !sink.reset(reason, cursorAt(log, from));
     settle();
