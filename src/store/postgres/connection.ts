@@ -19,6 +19,14 @@ export interface ConnectionOptions {
   onNotify?: (channel: string, payload: string) => void;
 }
 
+/** A machine that vanished is noticed by the server within half a minute, and what it held is let go. */
+const KEEPALIVES: [name: string, value: string][] = [
+  ['tcp_keepalives_idle', '10'],
+  ['tcp_keepalives_interval', '5'],
+  ['tcp_keepalives_count', '3'],
+  ['tcp_user_timeout', '20000'],
+];
+
 /** Some that its types leave out. */
 type ClientOptions = Options<Record<string, PostgresType>> & { socket: () => Promise<Socket>; max_pipeline: number };
 
@@ -91,7 +99,8 @@ async function openLinkTo(postgres: Postgres, options: ConnectionOptions, place:
     // A pooler has given a number of its own.
     const pooled = pidOf(answer) !== who.pid;
     const settings = settingsOf(options);
-    if (!pooled) await first.ask(statement(`select ${settings.map((set) => setConfig(set, false)).join(', ')}`));
+    const lasting = [...KEEPALIVES, ...settings];
+    if (!pooled) await first.ask(statement(`select ${lasting.map((set) => setConfig(set, false)).join(', ')}`));
     const link = createLink(sql, disconnect, {
       prepare: preparesIn(url) ?? !pooled,
       settings: pooled ? `select ${settings.map((set) => setConfig(set, true)).join(', ')}` : '',

@@ -4,7 +4,7 @@ import type { Batch } from '../../model/batch.ts';
 import { StoreError } from '../store.ts';
 import type { Commit, RunGroup, Settled } from './commit-queue.ts';
 import { decide } from './decide.ts';
-import { asStoreError, isConflict, isLoss, isRolledBack } from './failure.ts';
+import { asStoreError, codeOf, isConflict, isLoss, isRolledBack } from './failure.ts';
 import type { Link } from './link.ts';
 import type { Links } from './links.ts';
 import { type Loaded, load } from './load.ts';
@@ -12,6 +12,7 @@ import { createLoners } from './loners.ts';
 import { lookUp, type Sent } from './outcome.ts';
 import { purge } from './purge.ts';
 import { statement } from './statement.ts';
+import { endStuck } from './stuck.ts';
 import { isClean, writesOf } from './write.ts';
 
 /** Told of what transactions have come to. */
@@ -28,6 +29,7 @@ const ROLLBACK = statement('rollback');
 /** A lock of another process's, say: so often is it tried again before it counts as the database's trouble. */
 const MAX_TRIES = 4;
 const PAUSE_MS = 20;
+const LOCK_TIMEOUT = '55P03';
 /** While nobody knows what became of a commit the database is asked so often. */
 const ASK_AGAIN_MS = 200;
 const MAX_MARK = 2 ** 47;
@@ -105,6 +107,7 @@ export function createRunGroup(links: Links, watcher: TransactionWatcher, isClos
         const mayPass = error instanceof OutcomeUnknown || isConflict(error) || (wasConnected && isLoss(error));
         if (!mayPass) throw error;
         if (tries >= MAX_TRIES) throw new StoreError('storage_unavailable', error);
+        if (codeOf(error) === LOCK_TIMEOUT) await endStuck(links);
         if (isConflict(error)) await pause(PAUSE_MS * tries * Math.random());
       }
     }
