@@ -1,6 +1,9 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** Each of these starts a database and several servers, and would make the others late that run beside it. */
+/**
+ * Each of these starts a database and several servers, and would make the others late that run beside it: `npm run check`
+ * leaves them out, `npm test` and `npm run test:nodes` have them.
+ */
 const CROWDED = [
   'test/cluster/**/*.test.ts',
   'test/chaos/nodes/**/*.test.ts',
@@ -21,13 +24,13 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'one server',
+          name: 'one',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...CROWDED],
           sequence: { groupOrder: 0 },
         },
       },
-      { extends: true, test: { name: 'several', include: CROWDED, sequence: { groupOrder: 1 }, maxWorkers: 2 } },
+      { extends: true, test: { name: 'several', include: CROWDED, sequence: { groupOrder: 1 } } },
     ],
     coverage: {
       provider: 'v8',

@@ -5,7 +5,7 @@ import { seedOf } from '../seed.ts';
 import { NODE_NEMESES, type NodeNemesis } from './node-nemeses.ts';
 import { playNodes } from './nodes-round.ts';
 
-const TASKS = 200;
+const TASKS = 60;
 const ROUND_MS = 240_000;
 
 /** A short run of `npm run chaos:nodes`. */
@@ -15,7 +15,7 @@ describe.skipIf(findPostgresPrograms() === null)('Three nodes on one database', 
   }, async () => {
     const { violations, testimony } = await playNodes({
       ...{ seed: seedOf('vitest', 'nodes'), nemesis: NODE_NEMESES.mixed as NodeNemesis, dir: newDirectory() },
-      load: { tasks: TASKS, pauseMs: 200, faultsMs: ROUND_MS / 4 },
+      load: { tasks: TASKS, pauseMs: 200, faultsMs: ROUND_MS / 12 },
     });
 
     expect(violations.map(({ rule, text }) => `${rule}: ${text}`)).toEqual([]);
